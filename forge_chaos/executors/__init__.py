@@ -1,0 +1,1 @@
+"""What carries batches of trials. One file each."""

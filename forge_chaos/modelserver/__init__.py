@@ -1,0 +1,1 @@
+"""The scripted model behind the real wire formats."""

@@ -1,0 +1,1 @@
+"""How a scripted model reacts to trouble. One file each."""

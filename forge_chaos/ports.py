@@ -1,0 +1,190 @@
+"""The verbs: the shape of every leaf. Everything in forge_chaos is one of these, or data.
+
+A leaf is one module with one public object of the module's name, found by `registry`:
+
+    mechanisms/NAME.py   async def NAME(call, tool, env, *, param, ...) -> Ok | Err
+    graders/NAME.py      def NAME(trace, *, param, ...) -> Verdict
+    personas/NAME.py     async def NAME(step, mind) -> value, and def ending(error) -> str
+    renderers/NAME.py    def NAME(scorecard, trials) -> str
+    worlds/NAME.py       class with the shape of World
+    adapters/NAME.py     `adapter`, an object with the shape of Adapter
+    executors/NAME.py    class with the shape of Executor
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Protocol, TypeAlias
+
+from forge_chaos.events import Trace
+from forge_chaos.nouns import Answer, Call, Err, Ok, Result, Scenario, Task, Tool, ToolSpec
+from forge_chaos.verdict import Scorecard, Trial, Verdict
+
+Message: TypeAlias = dict[str, Any]
+
+
+class Workspace(Protocol):
+    """The files of a world. Paths are relative, with `/`, normalised; outside = PermissionError.
+
+    Errors are the natural ones (FileNotFoundError(2, 'No such file or directory', path) ...), with the
+    relative path. `hide`, `show` and `cover` are for mechanisms: a hidden path is gone for every
+    operation and comes back unchanged; a covered one is something else meanwhile.
+    """
+
+    def read(self, path: str) -> bytes: ...
+    def write(self, path: str, data: bytes) -> None: ...
+    def append(self, path: str, data: bytes) -> None: ...
+    def list(self, path: str = ".") -> list[str]: ...
+    def delete(self, path: str) -> None: ...
+    def move(self, source: str, destination: str) -> None: ...
+    def stat(self, path: str) -> Mapping[str, Any]: ...
+    def paths(self) -> list[str]: ...
+    def snapshot(self) -> dict[str, bytes]: ...
+    def diff(self) -> dict[str, str]: ...
+    def hide(self, path: str) -> None: ...
+    def show(self, path: str) -> None: ...
+    def close(self) -> None: ...
+
+
+class World(Protocol):
+    """Tools plus the ground truth behind them, fresh for each trial.
+
+    `resources()` is the truth as a flat map: a workspace path to its text (bytes that are no UTF-8
+    stay bytes), `record:table/id` to a row, `ledger` to the list of effects.
+    `touched()` returns the resources changed since it was last asked, each once, sorted.
+    """
+
+    specs: Mapping[str, ToolSpec]
+    tools: Mapping[str, Tool]
+    workspace: Workspace
+
+    def resources(self) -> dict[str, Any]: ...
+    def touched(self) -> tuple[str, ...]: ...
+    def check_command(self, argv: Sequence[str], seconds: float) -> Mapping[str, Any]: ...
+    def close(self) -> None: ...
+
+
+class Env(Protocol):
+    """All that a mechanism may touch besides the call and the tool.
+
+    `fire(changed=(...), **detail)` records `Injected`: a mechanism that has not called it did not
+    fire. `last`: this is the last call that the rule can hit. `text(code)` is the wording chosen by
+    the rule (`+text=`) or by the variant, with {target}, {tool} and {limit} filled in.
+    `later(seconds, action)` does something at a later trial time, even after the run has returned.
+    """
+
+    rng: Random
+    past: Sequence[Result]
+    world: World | None
+    spec: ToolSpec | None
+    last: bool
+    heal: float | None
+
+    def fire(self, changed: Iterable[str] = (), **detail: Any) -> None: ...
+    def text(self, default: str = "") -> str: ...
+    def later(self, seconds: float, action: Callable[[], Any]) -> None: ...
+    async def sleep(self, seconds: float) -> None: ...
+
+
+Mechanism: TypeAlias = Callable[..., Awaitable[Ok | Err]]
+Grader: TypeAlias = Callable[..., Verdict]
+Renderer: TypeAlias = Callable[[Scorecard, Sequence[Trial]], str]
+
+
+class Gate(Protocol):
+    """The one place where faults meet calls. It receives the REAL tool, so that an adapter is a
+    straight closure; `order` is (turn, index in the batch) where the adapter knows it, `id` the
+    model's own call id, from which the gate looks the order up."""
+
+    async def __call__(
+        self,
+        name: str,
+        args: Mapping[str, Any],
+        tool: Tool,
+        order: tuple[int, int] | None = None,
+        id: str | None = None,
+        by: str = "",
+    ) -> Ok | Err: ...
+
+
+class Model(Protocol):
+    """A model seat: OpenAI chat messages and function-tool dicts in, one assistant message out.
+
+    Raises what a provider's refusal would (see `modelserver`). `transport()` gives an in-process
+    httpx-style door for clients that speak the wire themselves."""
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[Message] = ()) -> Message: ...
+
+
+class Agent(Protocol):
+    """The system under test, as an adapter presents it."""
+
+    async def __call__(
+        self, task: Task, specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate, model: Any
+    ) -> Answer: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """What an adapter says of an object: the agent, and what the judge must know of it.
+
+    `specs`: the object's own tools (None: bench mode, it takes the scenario's). `deterministic`: equal
+    plans give equal traces. `time`: virtual | real. `inline`: may run in our own process.
+    `honest`: exception types that are an honest end. `claims`: a normal return is a claim of success.
+    """
+
+    agent: Agent
+    adapter: str
+    specs: Mapping[str, ToolSpec] | None = None
+    deterministic: bool = True
+    time: str = "virtual"
+    inline: bool = False
+    honest: tuple[type[BaseException], ...] = ()
+    claims: bool = False
+
+
+class Adapter(Protocol):
+    """One framework. `recognises` must not import it; `framework` builds its stock loop for bench mode."""
+
+    name: str
+    time: str
+    order: str
+
+    def recognises(self, thing: object) -> bool: ...
+    def seat(self, thing: Any) -> Seat: ...
+    def framework(self) -> Seat: ...
+
+
+class Executor(Protocol):
+    """Carries batches of trial orders and gives back one finished trace each, in order of finishing."""
+
+    def run(self, orders: Iterable[Any]) -> Iterator[tuple[Any, Trace]]: ...
+    def close(self) -> None: ...
+
+
+__all__ = [
+    "Adapter",
+    "Agent",
+    "Answer",
+    "Call",
+    "Env",
+    "Err",
+    "Executor",
+    "Gate",
+    "Grader",
+    "Mechanism",
+    "Message",
+    "Model",
+    "Ok",
+    "Renderer",
+    "Result",
+    "Scenario",
+    "Seat",
+    "Task",
+    "Tool",
+    "ToolSpec",
+    "Workspace",
+    "World",
+]

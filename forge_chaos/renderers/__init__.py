@@ -1,0 +1,1 @@
+"""Scorecard and trials in, text out. One file each."""
