@@ -64,14 +64,27 @@ Tool: TypeAlias = Callable[[Call], Awaitable[Ok | Err]]
 class Verify:
     """How a write or an effect is read back: `tool(**{name: args[source]})`, then `holds(args, text)`.
 
-    `arguments` maps an argument of the read tool to an argument of the verified call, or to a
-    constant when it starts with `=` (`{"kind": "=charge"}`). `holds` gets the verified call's
-    arguments and the read tool's text and says whether the change is there.
+    `arguments` maps an argument of the read tool to an argument of the verified call, to a constant
+    when it starts with `=` (`{"kind": "=charge"}`), or to a function of the call's arguments (the
+    parent folder of its path). `holds` gets the verified call's arguments and the read tool's text
+    and says whether the change is there.
     """
 
     tool: str
-    arguments: Mapping[str, str]
+    arguments: Mapping[str, str | Callable[[Mapping[str, Any]], Any]]
     holds: Callable[[Mapping[str, Any], str], bool]
+
+    def asks(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        """The read tool's arguments for a call that was made with `args`; what it left out is left out."""
+        asked: dict[str, Any] = {}
+        for name, source in self.arguments.items():
+            if callable(source):
+                asked[name] = source(args)
+            elif source.startswith("="):
+                asked[name] = source[1:]
+            elif source in args:
+                asked[name] = args[source]
+        return asked
 
 
 @dataclass(frozen=True, slots=True)

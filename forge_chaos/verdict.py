@@ -80,7 +80,8 @@ class Facts:
 
     `damage`, `loops` and `violations` are failed verdicts with evidence; `litter` are new resources
     that nobody declared. `late` means the effect landed after the agent's last call.
-    `broken` names a grader that could not be run: such a trial is `invalid`.
+    `broken` names a grader that could not be run: such a trial is `invalid`. `ended` is the number of
+    the event that ended the run.
     """
 
     fired: tuple[Fired, ...] = ()
@@ -98,6 +99,7 @@ class Facts:
     broken: str | None = None
     steps: int = 0
     error: str = ""
+    ended: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

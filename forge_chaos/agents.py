@@ -1,0 +1,155 @@
+"""From the words on the command line to an agent in its seat.
+
+nothing                    the reference agent: a demonstration
+module:attribute           an object of the user's; its adapter is found from its type
+path.py:attribute          the same, from a file
+framework:NAME             a framework's stock loop round the scenario's tools
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from forge_chaos import registry
+from forge_chaos.errors import Misuse, unknown
+from forge_chaos.ports import Adapter, Seat
+
+REFERENCE = "reference"
+FORMS = "Write module:attribute, path.py:attribute or framework:NAME."
+
+
+def adapter(name: str) -> Adapter:
+    """The adapter of that name, with dashes or underscores."""
+    found: Adapter = registry.module("adapters", name.replace("-", "_")).adapter
+    return found
+
+
+def seat(spec: str | None, forced: str | None = None) -> Seat:
+    """The agent that `spec` names, in its seat. Raises Misuse with what is wrong and the way out."""
+    if spec is None or spec == REFERENCE:
+        return adapter("native").framework()
+    kind, colon, name = spec.partition(":")
+    if kind == "framework" and colon:
+        known = [n.replace("_", "-") for n in registry.names("adapters")]
+        if name.replace("_", "-") not in known:
+            raise unknown("framework", name, known, way="forge-chaos list adapters")
+        return adapter(name).framework()
+    if not colon or not name or not kind:
+        raise Misuse(f"cannot read agent {spec!r}. {FORMS}")
+    where, _, attribute = spec.rpartition(":")
+    thing = _attribute(_load(where, spec), attribute, spec)
+    if forced is not None:
+        return adapter(forced).seat(_built(thing) if _is_factory(thing) else thing)
+    chosen = _recognised(thing)
+    if chosen is None and _is_factory(thing):
+        thing = _built(thing)
+        chosen = _recognised(thing)
+    if chosen is None:
+        kinds = ", ".join(n.replace("_", "-") for n in registry.names("adapters"))
+        raise Misuse(
+            f"no adapter knows what {spec!r} is: {_described(thing)}. "
+            f"A native agent is a function that takes some of (task, tools, model). "
+            f"Adapters: {kinds} (--adapter NAME forces one)."
+        )
+    return chosen.seat(thing)
+
+
+def _recognised(thing: object) -> Adapter | None:
+    for name in registry.names("adapters"):
+        candidate = adapter(name)
+        if candidate.recognises(thing):
+            return candidate
+    return None
+
+
+def _is_factory(thing: object) -> bool:
+    if not callable(thing) or not (inspect.isfunction(thing) or inspect.isclass(thing)):
+        return False
+    try:
+        parameters = inspect.signature(thing).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return all(p.default is not p.empty or p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in parameters)
+
+
+def _built(factory: Callable[[], Any]) -> Any:
+    try:
+        return factory()
+    except Exception as error:
+        raise Misuse(
+            f"the agent factory {_described(factory)} raised {type(error).__name__}: {error}"
+        ) from error
+
+
+def _described(thing: object) -> str:
+    if inspect.isfunction(thing):
+        return f"a function {thing.__name__}{inspect.signature(thing)}"
+    kind = type(thing)
+    return f"an object of type {kind.__module__}.{kind.__qualname__}"
+
+
+def _load(where: str, spec: str) -> ModuleType:
+    if where.endswith(".py"):
+        path = Path(where)
+        if not path.is_file():
+            raise Misuse(f"agent {spec!r}: there is no file {where!r}. {FORMS}")
+        name = f"_forge_chaos_agent_{path.stem}"
+        made = spec_from_file_location(name, path.resolve())
+        assert made is not None
+        assert made.loader is not None
+        module = module_from_spec(made)
+        sys.modules[name] = module
+        home = str(path.resolve().parent)
+        if home not in sys.path:
+            sys.path.insert(0, home)
+        _run(lambda: made.loader.exec_module(module), spec)  # type: ignore[union-attr]  # asserted above
+        return module
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    found: ModuleType = _run(lambda: import_module(where), spec)
+    return found
+
+
+def _run(load: Callable[[], Any], spec: str) -> Any:
+    try:
+        return load()
+    except (Exception, SystemExit) as error:
+        place = _place(error)
+        raise Misuse(
+            f"agent {spec!r} does not import: {type(error).__name__}: {error}{place}. {FORMS}"
+        ) from error
+
+
+def _place(error: BaseException) -> str:
+    """The last line of the user's own code that the import reached."""
+    here = error.__traceback__
+    found = ""
+    while here is not None:
+        file = here.tb_frame.f_code.co_filename
+        if not file.startswith("<") and "importlib" not in file and Path(file) != Path(__file__):
+            found = f" ({file}:{here.tb_lineno})"
+        here = here.tb_next
+    return found
+
+
+def _attribute(module: ModuleType, attribute: str, spec: str) -> Any:
+    found: Any = module
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            names = [n for n in vars(found) if not n.startswith("_")] if hasattr(found, "__dict__") else []
+            near = get_close_matches(part, names, n=1, cutoff=0.5)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise Misuse(
+                f"agent {spec!r}: {getattr(found, '__name__', found)!s} has no attribute {part!r}.{hint} "
+                f"It has: {', '.join(sorted(names)[:20]) or 'nothing'}."
+            )
+        found = getattr(found, part)
+    return found

@@ -1,0 +1,212 @@
+"""The bench: from a setup and an order to a trace. Both sides of a process boundary use it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from forge_chaos import agents, catalog, notation, registry, trial
+from forge_chaos.clock import VirtualLoop
+from forge_chaos.errors import Misuse
+from forge_chaos.events import Trace
+from forge_chaos.nouns import Fault, Rule, Scenario
+from forge_chaos.order import Order
+from forge_chaos.ports import Seat, World
+from forge_chaos.recorded import redactor
+from forge_chaos.recorder import Sink
+
+SCRIPTED = "scripted"
+OWN = "own"
+WATCHDOG = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What stays the same for all trials of a run; plain data that crosses processes.
+
+    `agent` is a SPEC or None for the reference agent. `model`: `scripted`, `own` (the agent brings
+    its own), or a real endpoint. `watchdog`: real seconds without an event until a trial in a child
+    counts as hung.
+    """
+
+    agent: str | None = None
+    adapter: str | None = None
+    persona: str = "expert"
+    model: str = SCRIPTED
+    workspace: str | None = None
+    scenarios_dirs: tuple[str, ...] = ()
+    faults_dirs: tuple[str, ...] = ()
+    watchdog: float = WATCHDOG
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Setup:
+        known = {field.name for field in fields(cls)}
+        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in data.items() if k in known})
+
+
+class Bench:
+    """Runs trials one after the other on one event loop. Raises Misuse when the setup names what does
+    not exist."""
+
+    def __init__(self, setup: Setup | Mapping[str, Any]) -> None:
+        self.setup = setup if isinstance(setup, Setup) else Setup.from_json(setup)
+        self._scenario_dirs = [Path(d) for d in self.setup.scenarios_dirs]
+        self.faults: dict[str, Fault] = catalog.faults([Path(d) for d in self.setup.faults_dirs])
+        self.seat: Seat = agents.seat(self.setup.agent, self.setup.adapter)
+        registry.module("personas", self.setup.persona)
+        self._endpoint = _endpoint(self.setup.model)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._redact = redactor()
+        self.scenario = lru_cache(maxsize=512)(self._scenario)
+        self.resolve = lru_cache(maxsize=100_000)(self._resolve)
+
+    def _scenario(self, name: str, seed: int) -> Scenario:
+        scenario = catalog.load(name, seed, self._scenario_dirs)
+        if self.own_tools:
+            return replace(scenario, workspace="disk")
+        if self.setup.workspace is not None:
+            return replace(scenario, workspace=self.setup.workspace)  # type: ignore[arg-type]  # checked by the door
+        return scenario
+
+    def _resolve(self, text: str) -> catalog.Resolved:
+        return catalog.resolve(notation.parse(text), self.faults)
+
+    @property
+    def own_tools(self) -> bool:
+        return self.seat.specs is not None
+
+    @property
+    def agent(self) -> str:
+        return self.setup.agent or agents.REFERENCE
+
+    @property
+    def deterministic(self) -> bool:
+        """Equal plans give equal traces: the adapter says so, and the model is held still."""
+        return self.seat.deterministic and self._endpoint is None
+
+    def hello(self) -> dict[str, Any]:
+        """What the other side of a process boundary must know of the agent."""
+        specs = self.seat.specs
+        return {
+            "agent": self.agent,
+            "adapter": self.seat.adapter,
+            "deterministic": self.deterministic,
+            "time": "real" if self._endpoint is not None else self.seat.time,
+            "own_tools": None
+            if specs is None
+            else {
+                s.name: {"roles": sorted(s.roles), "target": s.target, "limit": s.limit, "poll": s.poll}
+                for s in specs.values()
+            },
+            "versions": versions(),
+        }
+
+    def trace(self, order: Order, sink: Sink | None = None) -> Trace:
+        """Run one trial."""
+        scenario = self.scenario(order.scenario, order.seed)
+        rules = [self.resolve(text) for text in order.rules]
+        setting = trial.Setting(
+            scenario=scenario,
+            seat=self.seat,
+            world=_world_of(scenario, self.own_tools),
+            rules=rules,
+            seed=order.seed,
+            repetition=order.repetition,
+            agent=self.agent,
+            model=self.setup.model,
+            server=self._server(scenario),
+            endpoint=self._endpoint,
+            redact=self._redact,
+            sink=sink,
+            versions=versions(),
+            contract=not self.own_tools,
+        )
+        return self._run(setting)
+
+    def expert(self, scenario: Scenario, rules: Sequence[Rule], seed: int) -> Trace:
+        """The bar's trial: the solution played live as the expert, against the faults that the agent met."""
+        from forge_chaos.modelserver.live import seat as live_seat
+
+        resolved = [catalog.resolve(rule, self.faults) for rule in rules]
+        setting = trial.Setting(
+            scenario=scenario,
+            seat=live_seat(scenario, "expert"),
+            world=_world_of(scenario, False),
+            rules=resolved,
+            seed=seed,
+            agent="expert",
+            model="live",
+            redact=self._redact,
+        )
+        return self._run(setting)
+
+    def _server(self, scenario: Scenario) -> Callable[[World], Any] | None:
+        if self._endpoint is not None or scenario.solve is None or self.setup.model != SCRIPTED:
+            return None
+        from forge_chaos.modelserver.server import ScriptedModel
+
+        persona = self.setup.persona
+        budget = 20 + trial.REQUESTS * max(1, scenario.limits.steps)
+        specs = self.seat.specs
+
+        def make(world: World) -> Any:
+            return ScriptedModel(scenario, persona, world.specs if specs is None else specs, budget)
+
+        return make
+
+    def _run(self, setting: trial.Setting) -> Trace:
+        if self._loop is None or self._loop.is_closed():
+            real = self._endpoint is not None or self.seat.time == "real"
+            self._loop = asyncio.new_event_loop() if real else VirtualLoop(patience=self.setup.watchdog / 2)
+        return self._loop.run_until_complete(trial.run(setting))
+
+    def close(self) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.close()
+
+
+def _world_of(scenario: Scenario, own_tools: bool) -> Callable[[Scenario, Any], World]:
+    if own_tools:
+        from forge_chaos.worlds import _bare
+
+        make: Callable[[Scenario, Any], World] = _bare.bare
+        return make
+    if "." in scenario.world or ":" in scenario.world:
+        where, _, attribute = scenario.world.replace(":", ".").rpartition(".")
+        try:
+            found: Callable[[Scenario, Any], World] = getattr(import_module(where), attribute)
+        except (ImportError, AttributeError) as error:
+            raise Misuse(
+                f"scenario {scenario.name!r}: no world {scenario.world!r}: {error}. "
+                f"Write files, records or the dotted path of a function (scenario, sleep) -> World."
+            ) from None
+        return found
+    chosen: Callable[[Scenario, Any], World] = registry.leaf("worlds", scenario.world)
+    return chosen
+
+
+def _endpoint(model: str) -> Any:
+    if model in (SCRIPTED, OWN):
+        return None
+    from forge_chaos.modelserver.endpoint import endpoint
+
+    return endpoint(model, os.environ)
+
+
+@lru_cache(maxsize=1)
+def versions() -> dict[str, str]:
+    """The versions that a trace depends on."""
+    import platform
+
+    from forge_chaos import __version__
+
+    return {"forge-chaos": __version__, "python": platform.python_version()}

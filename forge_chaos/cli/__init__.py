@@ -1,0 +1,36 @@
+"""The command line. Bodies are imported when a command runs, so that `--help` stays quick."""
+
+from __future__ import annotations
+
+import sys
+
+from forge_chaos.errors import ChaosError
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run a command and leave with its exit code: 0 pass, 1 fail, 2 inconclusive, 3 ours broke, 4 misuse."""
+    from forge_chaos.cli.app import invoke
+
+    try:
+        code = invoke(sys.argv[1:] if argv is None else argv)
+    except ChaosError as error:
+        sys.stderr.write(f"forge-chaos: {error}\n")
+        code = error.exit
+    except KeyboardInterrupt:
+        sys.stderr.write("forge-chaos: stopped.\n")
+        code = 2
+    except BrokenPipeError:
+        code = 0
+    except Exception as error:
+        import traceback
+
+        traceback.print_exc()
+        sys.stderr.write(
+            f"forge-chaos: the harness itself failed ({type(error).__name__}: {error}); no verdict is given.\n"
+        )
+        code = 3
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        sys.stderr.close()
+    sys.exit(code)

@@ -1,0 +1,60 @@
+"""All processes that a child has started, and their end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+
+ROUNDS = 100  # looks; a process that forks faster than we kill is left to its process group's end
+PROC = Path("/proc")
+
+
+def members(leader: int) -> set[int]:
+    """The living processes of the session that `leader` leads, and its descendants in any session.
+
+    Without /proc only the process group is known, and the answer is empty.
+    """
+    parents: dict[int, int] = {}
+    found: set[int] = set()
+    for pid in _numbers():
+        try:
+            # "pid (any name, even with brackets) state parent group session ..."
+            stat = (PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
+        except OSError:
+            continue  # gone between the two looks
+        if stat[0] in "ZX":
+            continue
+        parents[pid] = int(stat[1])
+        if int(stat[3]) == leader:
+            found.add(pid)
+    for pid in parents:
+        above, line = pid, {pid}
+        while (above := parents.get(above, 0)) and above not in line:
+            line.add(above)
+            if above == leader:
+                found.add(pid)
+    return found
+
+
+def _numbers() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir(PROC) if name.isdigit()]
+    except OSError:
+        return []
+
+
+def kill(leader: int) -> None:
+    """End the session of `leader`, which must not have been reaped yet, and wait until it is gone."""
+    for _ in range(ROUNDS):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(leader, signal.SIGKILL)
+        left = members(leader)
+        for pid in left:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        if not left:
+            return
+        time.sleep(0.002)

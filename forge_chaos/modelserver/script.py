@@ -1,0 +1,93 @@
+"""The next move of a scripted model: a pure function of what the request shows and of a ledger.
+
+The solution is run from its start. Each call that it wants takes the oldest unused visible reply of the
+same key; the first calls without a reply ARE the next move. Reordered results, calls that a framework
+added, cut histories and dropped calls all fall out of that.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+from forge_chaos.modelserver import keys
+from forge_chaos.modelserver.move import Ask, Move, Say
+from forge_chaos.modelserver.run import Persona, Run, Stuck
+from forge_chaos.modelserver.view import Reply, ToolCall, View
+from forge_chaos.nouns import Scenario, ToolSpec
+
+FORGOTTEN = "FAILED: I no longer know the task"
+
+
+def next_move(
+    scenario: Scenario,
+    who: Persona,
+    view: View,
+    ledger: Mapping[str, int],
+    specs: Mapping[str, ToolSpec],
+    clean: bool = False,
+) -> Move:
+    """What the persona does in this conversation. `ledger` counts the calls of earlier moves by key.
+
+    Raises SolutionError when `clean` and the solution raised by itself, Misuse when there is none.
+    """
+    if not knows(scenario, view):
+        return Say(FORGOTTEN)
+    run = Run(scenario, who, specs, view, ledger, clean)
+    try:
+        move = run.send(None)
+        while isinstance(move, Ask):
+            replies = answered(run, move)
+            if not isinstance(replies, tuple):
+                return replies
+            move = run.send(replies)
+        return move
+    finally:
+        run.close()
+
+
+def answered(run: Run, ask: Ask) -> tuple[Reply, ...] | Move:
+    """The visible replies to all calls that are wanted, or else the move: to ask for those without one.
+
+    Waits before calls that are already answered are dropped: that time has passed.
+    """
+    unused, found = run.mind.unused, list[Reply | None]()
+    for call in ask.calls:
+        waiting = unused.get(call.key)
+        found.append(waiting.pop(0) if waiting else None)
+    replies = tuple(reply for reply in found if reply is not None)
+    if len(replies) == len(found):
+        return replies
+    missing = [call for call, reply in zip(ask.calls, found, strict=True) if reply is None]
+    view = run.mind.view
+    if view is None:
+        return replace(ask, calls=tuple(missing))
+    if view.final_only:
+        return run.end(Stuck("no more calls are allowed"))
+    for call in missing:
+        if call.name not in view.tools:
+            return run.end(Stuck(f"there is no tool {call.name}"))
+    return Ask(_numbered(missing, run.mind.ledger, view), ask.wait)
+
+
+def knows(scenario: Scenario, view: View) -> bool:
+    """Does the first user message still hold the prompt, white space aside?"""
+    return view.task is not None and " ".join(scenario.prompt.split()) in " ".join(view.task.split())
+
+
+def advance(ledger: Mapping[str, int], move: Move) -> Mapping[str, int]:
+    """The ledger after this move."""
+    if isinstance(move, Say):
+        return ledger
+    return Counter(ledger) + Counter(call.key for call in move.calls)
+
+
+def _numbered(calls: list[ToolCall], ledger: Mapping[str, int], view: View) -> tuple[ToolCall, ...]:
+    """The calls with ids of ours, never the same twice in a trial."""
+    used = Counter(call.key for call, _ in view.pairs if call is not None) | Counter(ledger)
+    named = []
+    for call in calls:
+        named.append(replace(call, id=keys.call_id(call.key, used[call.key])))
+        used[call.key] += 1
+    return tuple(named)

@@ -1,0 +1,49 @@
+"""The only mutable thing in a trial: the recorder that appends events to its trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from forge_chaos.events import Body, Event, Trace
+from forge_chaos.recorded import Redact, nothing_secret
+
+Sink = Callable[[Event], None]
+
+
+class Recorder:
+    """Call it with an event's type and fields. Values must be in recorded form (`recorded.plain`).
+
+    `sink` gets each event as it happens: how a child process streams its trace to the parent.
+    Events are built only when they are asked for, which keeps the gate's hot path short.
+    """
+
+    __slots__ = ("_events", "_now", "_raw", "_sink", "_start", "redact")
+
+    def __init__(
+        self, now: Callable[[], float], redact: Redact = nothing_secret, sink: Sink | None = None
+    ) -> None:
+        self._now = now
+        self._start = now()
+        self._raw: list[tuple[float, type[Any], tuple[Any, ...]]] = []
+        self._events: list[Event] = []
+        self._sink = sink
+        self.redact = redact
+
+    def __call__(self, kind: type[Body], *fields: Any) -> None:
+        self._raw.append((self._now(), kind, fields))
+        if self._sink is not None:
+            self._sink(self._build()[-1])
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    def _build(self) -> list[Event]:
+        for seq in range(len(self._events), len(self._raw)):
+            at, kind, fields = self._raw[seq]
+            self._events.append(Event(seq, round(at - self._start, 6), kind(*fields)))
+        return self._events
+
+    @property
+    def trace(self) -> Trace:
+        return tuple(self._build())

@@ -1,0 +1,133 @@
+"""Was the model later shown what the gate told the agent? A harness can swallow a fault on the way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from forge_chaos import chat, recorded
+from forge_chaos.events import Told
+from forge_chaos.story import Step, Story
+from forge_chaos.verdict import Seen
+
+ESCAPES = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[nrtbf])|[^0-9A-Za-z]+")
+TROUBLE = re.compile(
+    r"err(or|no)|fail|exception|denied|refus|time[d ]*out|not found|no such|unable|can(no|'|’)t|could ?n|invalid"
+    r"|malformed|unavailable|blocked|abort|cancel|problem|wrong",
+    re.I,
+)
+DISTINCTIVE = 4  # characters below which a text found elsewhere proves nothing
+PIECE = 60  # characters of a long text that are looked for: its beginning, or its end
+
+
+def seen(story: Story, step: Step) -> Seen:
+    """Does what this call was told stand in a later model request?
+
+    The tool message that answers the call is looked at first: it shows the result when it holds a
+    distinctive part of it, or, for an error, when it says at least that something went wrong. Without
+    such a message the text is looked for in all that is new since. Unknown for a call that was
+    abandoned, when no request followed, and for a text too short to be told from any other.
+    """
+    if step.told is None or step.closed is None:
+        return "unknown"
+    closed = step.closed
+    later = [message for seq, asked in story.asked if seq > closed for message in asked.messages]
+    if not any(seq > closed for seq, _ in story.asked):
+        return "unknown"
+    needles = _needles(step.told)
+    id = _id(story, step)
+    direct = [chat.text(m.get("content")) for m in later if id is not None and chat.answers(m) == id]
+    if direct:
+        shown = not needles or any(_holds(text, needles) or TROUBLE.search(text) for text in direct)
+        return "yes" if shown else "no"
+    if not any(len(needle) >= DISTINCTIVE for needle in needles):
+        return "unknown"
+    owned = _ids(story) - {id}
+    rest = [chat.text(_words(m)) for m in later if chat.answers(m) not in owned]
+    return "yes" if any(_holds(text, needles) for text in rest) else "no"
+
+
+def _words(message: Mapping[str, Any]) -> Any:
+    return message if chat.answers(message) is None else message.get("content")
+
+
+def squeeze(text: str) -> str:
+    """Letters and digits alone, in small letters: what is left when text is escaped, quoted or wrapped."""
+    return ESCAPES.sub("", text).casefold()
+
+
+def _needles(told: Told) -> list[str]:
+    """What to look for: any one of these, squeezed. Empty when there is nothing to be found again."""
+    if told.error is not None:
+        texts = [recorded.words(told.error.get(name) or "") for name in ("text", "message")]
+    else:
+        texts = list(_texts(told.value))
+    return [needle for needle in map(squeeze, texts) if needle]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """A value as one text; where it has no plain one, the texts within it."""
+    if isinstance(value, Mapping | list):
+        if isinstance(value, Mapping) and "$type" in value:
+            yield str(value.get("$repr") or value.get("$head") or "").strip("'\"")
+            return
+        yield recorded.words(value)
+        for part in value.values() if isinstance(value, Mapping) else value:
+            if isinstance(part, Mapping | list) or (isinstance(part, str) and len(part) >= DISTINCTIVE):
+                yield from _texts(part)
+    elif value is not None:
+        yield recorded.words(value)
+
+
+def _holds(text: str, needles: list[str]) -> bool:
+    hay = squeeze(text)
+    return any(
+        needle in hay or _part(needle) & {hay[:PIECE], hay[-PIECE:]} or _piece(needle, hay)
+        for needle in needles
+    )
+
+
+def _part(needle: str) -> set[str]:
+    return {needle[:PIECE], needle[-PIECE:]} if len(needle) > PIECE else set()
+
+
+def _piece(needle: str, hay: str) -> bool:
+    return any(part in hay for part in _part(needle))
+
+
+def _id(story: Story, step: Step) -> str | None:
+    """The model's own id of the call: by its place in the batch, else by tool and arguments."""
+    if step.call.order is not None:
+        turn, index = step.call.order
+        for _, replied in story.replied:
+            calls = (replied.message or {}).get("tool_calls") or ()
+            if replied.request == turn and index < len(calls):
+                return str(calls[index].get("id"))
+    return _by_key(story).get(step.call.call)
+
+
+def _by_key(story: Story) -> dict[int, str]:
+    """{call: the model's id}, each call taking the oldest free one of equal tool and arguments; a
+    call that the harness repeats by itself shares the last."""
+    free: list[tuple[int, str, str, str | None]] = []
+    for seq, replied in story.replied:
+        for call in chat.asked_for(replied.message):
+            tool, key = chat.key_of(call)
+            free.append((seq, str(call["id"]), tool, key))
+    found: dict[int, str] = {}
+    used: set[int] = set()
+    for step in story.steps:
+        before = [n for n, asked in enumerate(free) if asked[0] < step.seq]
+        same = [n for n in before if free[n][3] == step.key] or [
+            n for n in before if free[n][2] == step.call.tool
+        ]
+        chosen = next((n for n in same if n not in used), same[-1] if same else None)
+        if chosen is not None:
+            used.add(chosen)
+            found[step.call.call] = free[chosen][1]
+    return found
+
+
+def _ids(story: Story) -> set[str | None]:
+    return {str(call["id"]) for _, replied in story.replied for call in chat.asked_for(replied.message)}

@@ -1,0 +1,289 @@
+"""Which cells a sweep tries, and which faults an expert must meet: both read off a trace.
+
+A cell is (scenario, tool, target, nth on that target, variant, once or ever). Cells are written with
+targets, never with bare numbers, so that a cell means the same for every agent.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from forge_chaos.errors import unknown
+from forge_chaos.events import Asked, Called, Executed, Injected, Returned, Started, Told, Trace, find
+from forge_chaos.notation import literal, parse
+from forge_chaos.nouns import Fault, Rule, Variant, dice
+from forge_chaos.recorded import words
+from forge_chaos.schedule import matches
+
+_Cell = TypeVar("_Cell")
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
+
+
+def _value(told: Told) -> Any:
+    """What a good result said; a long text is known by its head, a strange value by its repr."""
+    value = told.value if told.ok else None
+    if isinstance(value, dict) and "$type" in value:
+        return value.get("$head") or value.get("$repr") or value.get("$b64") or ""
+    return value
+
+
+def _data(told: Told) -> Any:
+    """The same, where text that is JSON counts as what it says."""
+    value = _value(told)
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def _text(told: Told) -> str:
+    value = _value(told)
+    return "" if value is None else words(value)
+
+
+def _number_inside(value: Any) -> bool:
+    if isinstance(value, dict | list):
+        return any(map(_number_inside, value.values() if isinstance(value, dict) else value))
+    if isinstance(value, str):
+        return bool(_NUMBER.search(value))
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+NEEDS: Mapping[str, Callable[[Called, Told, Mapping[str, Any]], bool]] = {
+    "nested": lambda called, told, tool: "/" in (called.target or ""),
+    "json": lambda called, told, tool: isinstance(_data(told), dict | list),
+    "object": lambda called, told, tool: isinstance(_data(told), dict),
+    "list": lambda called, told, tool: isinstance(_data(told), list),
+    "text": lambda called, told, tool: isinstance(_value(told), str) and len(_value(told)) >= 8,
+    "lines": lambda called, told, tool: len(_text(told).splitlines()) >= 2,
+    "numbers": lambda called, told, tool: _number_inside(_data(told)),
+    "letters": lambda called, told, tool: any(char.isalpha() for char in _text(told)),
+    "value": lambda called, told, tool: _value(told) not in (None, "", [], {}),
+    "target": lambda called, told, tool: called.target is not None,
+    "settles": lambda called, told, tool: (tool.get("settle") or 0) > 0,
+}
+"""Conditions of a variant on a call of the clean trace, its result and its tool (as in `Started.tools`),
+without which it cannot act."""
+
+REQUEST_NEEDS: Mapping[str, Callable[[int, Sequence[Mapping[str, Any]]], bool]] = {
+    "history": lambda request, messages: any(m.get("role") == "assistant" for m in messages),
+    "pair": lambda request, messages: any(m.get("role") == "tool" for m in messages),
+}
+"""The same for the model seam: the number of the request and the messages that it shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A call of the clean trace as a rule names it. `target` is None where the tool declares none:
+    then the rule counts every call of the tool, and `nth` is counted so."""
+
+    called: Called
+    told: Told
+    nth: int
+
+    def rule(self, fault: str) -> Rule:
+        target = "*" if self.called.target is None else literal(self.called.target)
+        return Rule(fault, first=self.nth, last=self.nth, tool=literal(self.called.tool), target=target)
+
+
+def cells(clean: Trace, faults: Sequence[Fault], narrow: Iterable[Rule] = ()) -> tuple[Rule, ...]:
+    """Every rule that a sweep of `faults` tries on the scenario of this clean trace.
+
+    In order of the calls, then of faults and variants as given, then once before ever. `narrow` are
+    rules of swept items: a fault that some of them name is kept to their variant, tool, target and
+    member, and takes their heal and text. A variant whose needs do not hold on a call gets no cell
+    there. Raises Misuse for a need that does not exist.
+    """
+    tools = next((started.tools for _, started in find(clean, Started)), {})
+    wanted = tuple(narrow)
+    places, requests = _places(clean), _requests(clean)
+    found: list[Rule] = []
+    for place in places:
+        tool = tools.get(place.called.tool, {})
+        roles = set(tool.get("roles", ()))
+        for fault, variant in _variants(faults):
+            allowed = variant.roles or fault.roles
+            if (variant.seam or fault.seam) == "model" or (allowed and not roles & set(allowed)):
+                continue
+            if all(need(place.called, place.told, tool) for need in _needs(fault, variant, NEEDS)):
+                for item in _items(fault, variant, wanted):
+                    if matches(replace(item, member=None), place.called.tool, place.called.target):
+                        found += _rules(place, places, variant, item)
+    for number, messages in requests:
+        for fault, variant in _variants(faults):
+            if (variant.seam or fault.seam) != "model":
+                continue
+            if all(need(number, messages) for need in _needs(fault, variant, REQUEST_NEEDS)):
+                for item in _items(fault, variant, wanted):
+                    if (item.tool, item.target, item.member) == ("*", "*", None):
+                        found += _lasting(Rule(fault.id, first=number, last=number), variant, item)
+    return tuple(dict.fromkeys(found))
+
+
+def applies(fault: Fault, clean: Trace, narrow: Iterable[Rule] = ()) -> bool:
+    """Has the fault a place in the scenario of this clean trace?"""
+    return bool(cells(clean, (fault,), narrow))
+
+
+def met(trace: Trace) -> tuple[Rule, ...]:
+    """The plan that the expert is held to: what this agent met, by tool, target and nth on it.
+
+    An open-ended rule stays open from the first call of each target that it hit. A closed one hits
+    exactly what it hit; had it calls left, because the agent asked no more, the last target gets them.
+    Hits by chance, or by the place in a batch, become certain and stay what they were. Faults at the
+    model seam are left out: their bar is in the file.
+    """
+    places = _places(trace)
+    numbers = {place.called.call: place.nth for place in places}
+    texts = [rule for _, started in find(trace, Started) for rule in started.rules]
+    hits: dict[str, list[Injected]] = {text: [] for text in texts}
+    for _, injected in find(trace, Injected):
+        if injected.call is not None and injected.request is None:
+            hits.setdefault(injected.rule, []).append(injected)
+    found: list[Rule] = []
+    for text, injections in hits.items():
+        rule = parse(text)
+        chosen = rule.p < 100 or rule.member is not None
+        asked = sum(matches(rule, p.called.tool, p.called.target, _index(p)) for p in places)
+        left = 0 if chosen or rule.last is None else max(0, rule.last - asked)
+        by_place: dict[tuple[str, str | None], list[int]] = {}
+        for injected in injections:
+            nth = (
+                injected.nth if injected.target is not None else numbers.get(injected.call or 0, injected.nth)
+            )
+            by_place.setdefault((injected.tool, injected.target), []).append(nth)
+        for (tool, target), nths in by_place.items():
+            base = replace(
+                rule,
+                variant=rule.variant or injections[0].variant.partition(".")[2] or None,
+                p=100.0,
+                tool=literal(tool),
+                target="*" if target is None else literal(target),
+                member=None,
+            )
+            if rule.last is None and not chosen:
+                found.append(replace(base, first=min(nths), last=None))
+                continue
+            spans = _spans(nths)
+            if (tool, target) == (injections[-1].tool, injections[-1].target):
+                spans[-1] = (spans[-1][0], spans[-1][1] + left)
+            found += [replace(base, first=first, last=last) for first, last in spans]
+    return tuple(found)
+
+
+def sample(cells: Sequence[_Cell], n: int, seed: int) -> tuple[_Cell, ...]:
+    """`n` of the cells, in their order: every fault in turn, then every variant and tool, before any
+    of them comes twice. Drawn from the seed. A cell is a rule, or a tuple that ends with one.
+    """
+    strata: dict[str, dict[tuple[str | None, str], list[int]]] = {}
+    for position, cell in enumerate(cells):
+        rule: Any = cell[-1] if isinstance(cell, tuple) else cell
+        strata.setdefault(rule.fault, {}).setdefault((rule.variant, rule.tool), []).append(position)
+
+    def drawn(what: object) -> float:
+        return dice(seed, "sample", what).random()
+
+    ranked: list[tuple[int, int, float, int]] = []
+    for fault, groups in strata.items():
+        for turn, group in enumerate(sorted(groups, key=lambda key: (drawn((fault, key)), str(key)))):
+            within = sorted(groups[group], key=lambda position: (drawn(cells[position]), position))
+            ranked += [(rank, turn, drawn(fault), position) for rank, position in enumerate(within)]
+    return tuple(cells[position] for position in sorted(rank[-1] for rank in sorted(ranked)[: max(n, 0)]))
+
+
+def _variants(faults: Sequence[Fault]) -> Iterator[tuple[Fault, Variant]]:
+    return ((fault, variant) for fault in faults for variant in fault.variants)
+
+
+_N = TypeVar("_N")
+
+
+def _needs(fault: Fault, variant: Variant, table: Mapping[str, _N]) -> list[_N]:
+    for name in variant.needs:
+        if name not in table:
+            raise unknown("need", name, table, f"fault {fault.id}.{variant.id}")
+    return [table[name] for name in variant.needs]
+
+
+def _items(fault: Fault, variant: Variant, narrow: Sequence[Rule]) -> list[Rule]:
+    mine = [rule for rule in narrow if rule.fault == fault.id]
+    return [rule for rule in mine if rule.variant in (None, variant.id)] if mine else [Rule(fault.id)]
+
+
+def _rules(place: _Place, places: Sequence[_Place], variant: Variant, item: Rule) -> Iterator[Rule]:
+    """The cells of a variant at a call. With `member`, the rule counts only calls at that place of
+    their batch, so the call's number is its number among those."""
+    rule = place.rule(item.fault)
+    if item.member is not None:
+        same = [
+            other.called
+            for other in places
+            if matches(
+                replace(rule, member=item.member), other.called.tool, other.called.target, _index(other)
+            )
+        ]
+        if place.called not in same:
+            return iter(())
+        nth = same.index(place.called) + 1
+        rule = replace(rule, first=nth, last=nth, member=item.member)
+    return _lasting(rule, variant, item)
+
+
+def _index(place: _Place) -> int | None:
+    return place.called.order[1] if place.called.order is not None else None
+
+
+def _lasting(rule: Rule, variant: Variant, item: Rule) -> Iterator[Rule]:
+    base = replace(rule, variant=variant.id, heal=item.heal, text=item.text)
+    return (
+        base if lasts == "once" else replace(base, last=None)
+        for lasts in ("once", "ever")
+        if lasts in variant.lasts
+    )
+
+
+def _places(trace: Trace) -> list[_Place]:
+    """The calls in the order in which the model asked for them, where that is known of all."""
+    results: dict[int, Told] = {}
+    for _, executed in find(trace, Executed):
+        results[executed.call] = executed.result
+    for _, returned in find(trace, Returned):
+        results[returned.call] = returned.result
+    calls = [called for _, called in find(trace, Called)]
+    if all(called.order is not None for called in calls):
+        calls.sort(key=lambda called: called.order or (0, 0))
+    of_tool: Counter[str] = Counter()
+    places: list[_Place] = []
+    for called in calls:
+        of_tool[called.tool] += 1
+        nth = called.nth if called.target is not None else of_tool[called.tool]
+        places.append(_Place(called, results.get(called.call, Told()), nth))
+    return places
+
+
+def _requests(trace: Trace) -> list[tuple[int, tuple[Mapping[str, Any], ...]]]:
+    """Every model request with all the messages that it showed."""
+    shown: tuple[Mapping[str, Any], ...] = ()
+    requests: list[tuple[int, tuple[Mapping[str, Any], ...]]] = []
+    for number, (_, asked) in enumerate(find(trace, Asked), 1):
+        shown = (*shown[: asked.kept], *asked.messages)
+        requests.append((number, shown))
+    return requests
+
+
+def _spans(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """Contiguous ranges, merged."""
+    spans: list[tuple[int, int]] = []
+    for number in sorted(set(numbers)):
+        if spans and spans[-1][1] == number - 1:
+            spans[-1] = (spans[-1][0], number)
+        else:
+            spans.append((number, number))
+    return spans

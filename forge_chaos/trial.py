@@ -1,0 +1,243 @@
+"""One trial, start to end, in a straight line: a fresh world, the agent behind its gates, the end, the
+settle time, the snapshot."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from forge_chaos.clock import VirtualLoop
+from forge_chaos.events import Finished, Noted, Snapshot, Started, Trace
+from forge_chaos.gate import Resolved, ToolGate
+from forge_chaos.modelgate import ModelGate, ModelSeat, Send
+from forge_chaos.nouns import Answer, Check, Scenario, Task
+from forge_chaos.ports import Seat, World
+from forge_chaos.recorded import Redact, changed, failure, nothing_secret, plain
+from forge_chaos.recorder import Recorder, Sink
+
+CONTRACT = "\n\nEnd your reply with a last line that says DONE, or FAILED: and the reason."
+UNWIND = 10.0  # seconds of trial time in which a cancelled agent may clean up
+CANCELS = 3  # how often an agent that swallows its cancellation is cancelled again
+SETTLE = 1.0  # at least so long after the end, late effects are waited for
+REQUESTS = 4  # model requests allowed per step of the limit, beside a fixed start
+
+MakeWorld = Callable[[Scenario, Any], World]
+MakeServer = Callable[[World], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Everything that one trial needs, resolved. `server` makes the scripted model's wire for the
+    world at hand, `endpoint` is a real model; None and None: the agent brings its own."""
+
+    scenario: Scenario
+    seat: Seat
+    world: MakeWorld
+    rules: Sequence[Resolved] = ()
+    seed: int = 0
+    repetition: int = 0
+    agent: str = ""
+    model: str = "scripted"
+    server: MakeServer | None = None
+    endpoint: Send | None = None
+    redact: Redact = nothing_secret
+    sink: Sink | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    contract: bool = True
+
+
+async def run(setting: Setting) -> Trace:
+    """The trace of one trial. Nothing that the agent does is raised; what our own side does wrong is
+    recorded as `Noted("broken")` and makes the trial invalid."""
+    scenario, seat = setting.scenario, setting.seat
+    loop = asyncio.get_running_loop()
+    record = Recorder(loop.time, setting.redact, setting.sink)
+    world = setting.world(scenario, asyncio.sleep)
+    specs = world.specs if seat.specs is None else seat.specs
+    before = _resources(world, setting.redact)
+    prompt = scenario.prompt + (CONTRACT if setting.contract else "")
+    record(
+        Started,
+        scenario.name,
+        scenario.hash,
+        setting.agent,
+        setting.model,
+        tuple(r.text for r in setting.rules),
+        setting.seed,
+        setting.repetition,
+        prompt,
+        {r.text: _explained(r) for r in setting.rules},
+        {s.name: {"roles": sorted(s.roles), "target": s.target, "poll": s.poll} for s in specs.values()},
+        before,
+        dict(setting.versions),
+        {"steps": scenario.limits.steps, "seconds": scenario.limits.seconds},
+    )
+    stop: asyncio.Future[tuple[str, str]] = loop.create_future()
+
+    def halt(end: str, why: str) -> None:
+        if not stop.done():
+            stop.set_result((end, why))
+
+    steps = max(1, scenario.limits.steps)
+    gate = ToolGate(
+        setting.rules,
+        specs,
+        record,
+        loop.time,
+        seed=setting.seed,
+        world=world,
+        budget=2 * steps,
+        stop=halt,
+        root=str(getattr(world.workspace, "root", "")),
+    )
+    models = ModelGate(
+        setting.rules, record, loop.time, gate, seed=setting.seed, budget=20 + REQUESTS * steps, stop=halt
+    )
+    server = setting.server(world) if setting.server is not None else None
+    model = ModelSeat(models, server, setting.endpoint, setting.model)
+    task = Task(prompt, scenario.limits.steps, scenario.name)
+    try:
+        agent = loop.create_task(_play(seat, task, specs, world, gate, model))
+        await _until(agent, stop, scenario.limits.seconds, halt, loop)
+        cut = stop.result() if stop.done() and not agent.done() else None
+        if cut is not None:
+            await _unwind(agent)
+        for broken in (gate.broken, models.broken):
+            if broken is not None:
+                record(Noted, "broken", failure(broken, setting.redact))
+        record(Finished, *_end(agent, cut, seat, setting.redact))
+        await _settle(world, gate, record, setting, loop)
+        await _leave(agent)
+    finally:
+        gate.close()
+        models.close()
+        world.close()
+    return record.trace
+
+
+async def _play(seat: Seat, task: Task, specs: Any, world: World, gate: ToolGate, model: ModelSeat) -> Answer:
+    return await seat.agent(task, specs, world.tools, gate, model)
+
+
+def _explained(resolved: Resolved) -> dict[str, Any]:
+    fault, variant, rule = resolved.fault, resolved.variant, resolved.rule
+    return {
+        "fault": fault.id,
+        "variant": variant.id,
+        "family": fault.family,
+        "explicit": variant.explicit,
+        "refuses": variant.refuses,
+        "seam": variant.seam or fault.seam,
+        "ever": rule.ever,
+    }
+
+
+async def _until(
+    agent: asyncio.Task[Answer],
+    stop: asyncio.Future[Any],
+    seconds: float,
+    halt: Any,
+    loop: asyncio.AbstractEventLoop,
+) -> None:
+    """Until the agent is done, a budget is spent, the trial time is over, or nothing can wake it."""
+    if isinstance(loop, VirtualLoop):
+        loop.watch_anyio()
+        loop.on_idle = lambda: halt("hung", "nothing is left that could end it")
+        loop.on_deadline = lambda: halt("stopped", "seconds")
+        loop.deadline = loop.time() + seconds
+        try:
+            await asyncio.wait({agent, stop}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            loop.deadline = loop.on_deadline = loop.on_idle = None
+    else:
+        done, _ = await asyncio.wait({agent, stop}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if not done:
+            halt("stopped", "seconds")
+
+
+async def _unwind(agent: asyncio.Task[Answer]) -> None:
+    """Cancel the agent; one that swallows the cancellation is cancelled again, then left behind."""
+    for _ in range(CANCELS):
+        agent.cancel("the trial is over")
+        await asyncio.wait({agent}, timeout=UNWIND)
+        if agent.done():
+            return
+
+
+def _end(
+    agent: asyncio.Task[Answer], cut: tuple[str, str] | None, seat: Seat, redact: Redact
+) -> tuple[Any, ...]:
+    """The fields of Finished."""
+    if cut is not None:
+        end, why = cut
+        if agent.done() and not agent.cancelled():
+            agent.exception()  # retrieved: what it raised while being cancelled is no end of its own
+        return ("stopped" if end == "broken" else end, "", None, None, False, why)
+    if agent.cancelled():
+        error: BaseException = asyncio.CancelledError("raised by the agent itself")
+    else:
+        raised = agent.exception()
+        if raised is None:
+            answer = agent.result()
+            return ("answered", plain(answer.text, redact), answer.status, None, False, "")
+        error = raised
+    return ("raised", "", None, failure(error, redact), isinstance(error, seat.honest), "")
+
+
+async def _settle(
+    world: World, gate: ToolGate, record: Recorder, setting: Setting, loop: asyncio.AbstractEventLoop
+) -> None:
+    """Let late effects land, run the check commands, then take the snapshot."""
+    scenario = setting.scenario
+    disk = hasattr(world.workspace, "root")
+    ended = _resources(world, setting.redact) if disk else {}
+    virtual = isinstance(loop, VirtualLoop)
+    if isinstance(loop, VirtualLoop):
+        loop.on_idle = None
+    wait = max((spec.settle for spec in world.specs.values()), default=0.0)
+    marks = len(record)
+    await asyncio.sleep(max(SETTLE, wait) if virtual else min(SETTLE, max(0.3, wait)))
+    if virtual and gate.handed():
+        await asyncio.wait(gate.handed(), timeout=max(SETTLE, wait) * 10)
+    if disk and len(record) == marks:
+        later = changed(ended, _resources(world, setting.redact))
+        if later:
+            record(Noted, "changed_after_end", later)
+    alive = getattr(world, "processes", lambda: [])()
+    if alive:
+        record(Noted, "left_running", {"processes": len(alive)})
+    for check in (*scenario.full, *scenario.degraded, *scenario.must_not):
+        if check.grader == "check_command":
+            _check(world, check, record)
+    record(Snapshot, _resources(world, setting.redact))
+
+
+def _check(world: World, check: Check, record: Recorder) -> None:
+    command = check.params["command"]
+    seconds = float(check.params.get("seconds", 30))
+    record(Noted, "checking", {"command": command, "seconds": seconds})
+    done = world.check_command(command, seconds)
+    record(
+        Noted, "check_command", {"command": command, "exit": done["exit"], "output": plain(done["output"])}
+    )
+
+
+async def _leave(agent: asyncio.Task[Answer]) -> None:
+    """Nothing of this trial runs on into the next one on this loop."""
+    here = asyncio.current_task()
+    left = [t for t in asyncio.all_tasks() if t is not here and not t.done()]
+    for task in left:
+        task.cancel("the trial is over")
+    if left:
+        await asyncio.wait(left, timeout=UNWIND)
+    for task in left:
+        if task.done() and not task.cancelled():
+            task.exception()
+    if agent.done() and not agent.cancelled():
+        agent.exception()
+
+
+def _resources(world: World, redact: Redact) -> dict[str, Any]:
+    return {name: plain(value, redact) for name, value in sorted(world.resources().items())}

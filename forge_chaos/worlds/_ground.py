@@ -1,0 +1,115 @@
+"""The ground truth behind a world's tools, fresh for each trial: files, and tables with a ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from forge_chaos.errors import Misuse
+from forge_chaos.nouns import Scenario, Tool, ToolSpec
+from forge_chaos.worlds._disk import DiskWorkspace
+from forge_chaos.worlds._memory import MemoryWorkspace
+from forge_chaos.worlds._tables import Tables
+from forge_chaos.worlds._tools import Block, choose
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class Ground:
+    """A world: `ports.World`. Its tools act on it, and it says what is true."""
+
+    scenario: Scenario
+    sleep: Sleep
+    workspace: MemoryWorkspace | DiskWorkspace
+    tables: Tables | None = None
+    specs: Mapping[str, ToolSpec] = field(default_factory=dict)
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+
+    def resources(self) -> dict[str, Any]:
+        found: dict[str, Any] = dict(self.workspace.texts())
+        if self.tables is not None:
+            found.update(self.tables.resources())
+        return found
+
+    def touched(self) -> tuple[str, ...]:
+        touched = self.workspace.touched()
+        if self.tables is None:
+            return touched
+        return tuple(sorted((*touched, *self.tables.touched())))
+
+    def check_command(self, argv: Sequence[str] | str, seconds: float) -> Mapping[str, Any]:
+        """Run a grader's command in the files as they are: `{"argv", "exit", "output"}`.
+
+        A command that is not found has exit 127, one past its time 124. Files in memory are written to a
+        folder for it, so what the command changes there is not kept.
+        """
+        if isinstance(self.workspace, DiskWorkspace):
+            return self.workspace.check(argv, seconds)
+        copy = DiskWorkspace(self.workspace.snapshot())
+        try:
+            return copy.check(argv, seconds)
+        finally:
+            copy.close()
+
+    def processes(self) -> list[int]:
+        """Pids of what the tools started and is still alive."""
+        return self.workspace.processes() if isinstance(self.workspace, DiskWorkspace) else []
+
+    def close(self) -> None:
+        self.workspace.close()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind:
+    """A kind of world: `kind(scenario, sleep)` makes a fresh one. `specs` are all tools that it has.
+
+    `root` is an existing folder to work in, on disk; without one a fresh folder is made and removed.
+    Raises Misuse for a tool that it does not have or a workspace that it cannot stand on.
+    """
+
+    name: str
+    blocks: Mapping[str, Block]
+    tables: bool = False
+
+    @property
+    def specs(self) -> Mapping[str, ToolSpec]:
+        return {name: one.spec for name, one in self.blocks.items()}
+
+    def __call__(self, scenario: Scenario, sleep: Sleep, root: Path | None = None) -> Ground:
+        chosen = choose(self.blocks, scenario)
+        tables = Tables(scenario.records, scenario.values) if self.tables else None
+        ground = Ground(scenario, sleep, workspace_of(scenario, root), tables, chosen.specs)
+        ground.tools = chosen.bind(ground)
+        return ground
+
+
+_set_up: dict[int, tuple[Scenario, Mapping[str, bytes]]] = {}
+
+
+def workspace_of(scenario: Scenario, root: Path | None = None) -> MemoryWorkspace | DiskWorkspace:
+    """A fresh workspace with the scenario's files and what its `setup(folder)` makes of them."""
+    if scenario.workspace == "disk" or root is not None:
+        return DiskWorkspace(scenario.files, root, scenario.setup)
+    if scenario.workspace != "memory":
+        raise Misuse(
+            f"scenario {scenario.name!r}: the tools of world {scenario.world!r} work in memory or on disk, not "
+            f"in a {scenario.workspace!r} workspace. Write workspace = \"memory\" or \"disk\"."
+        )
+    return MemoryWorkspace(scenario.files if scenario.setup is None else _after_setup(scenario))
+
+
+def _after_setup(scenario: Scenario) -> Mapping[str, bytes]:
+    """What the setup leaves, found out once per scenario: it works on a real folder."""
+    found = _set_up.get(id(scenario))
+    if found is None:
+        made = DiskWorkspace(scenario.files, None, scenario.setup)
+        try:
+            found = (scenario, made.snapshot())
+        finally:
+            made.close()
+        _set_up.clear()  # trials of one scenario follow each other; one is enough
+        _set_up[id(scenario)] = found
+    return found[1]
