@@ -15,7 +15,7 @@ from forge_chaos import agents, catalog, notation, registry, trial
 from forge_chaos.clock import VirtualLoop
 from forge_chaos.errors import Misuse
 from forge_chaos.events import Trace
-from forge_chaos.nouns import Fault, Rule, Scenario
+from forge_chaos.nouns import Answer, Fault, Rule, Scenario, Task, ToolSpec
 from forge_chaos.order import Order
 from forge_chaos.ports import Seat, World
 from forge_chaos.recorded import redactor
@@ -134,12 +134,10 @@ class Bench:
 
     def expert(self, scenario: Scenario, rules: Sequence[Rule], seed: int) -> Trace:
         """The bar's trial: the solution played live as the expert, against the faults that the agent met."""
-        from forge_chaos.modelserver.live import seat as live_seat
-
         resolved = [catalog.resolve(rule, self.faults) for rule in rules]
         setting = trial.Setting(
             scenario=scenario,
-            seat=live_seat(scenario, "expert"),
+            seat=_live(scenario, "expert"),
             world=_world_of(scenario, False),
             rules=resolved,
             seed=seed,
@@ -172,6 +170,24 @@ class Bench:
     def close(self) -> None:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.close()
+
+
+def _live(scenario: Scenario, persona: str) -> Seat:
+    """A persona with the solution, driven straight against the tools: the path of the bar."""
+
+    async def agent(task: Task, specs: Mapping[str, ToolSpec], tools: Any, gate: Any, model: Any) -> Answer:
+        from forge_chaos.adapters.native import Toolbox
+        from forge_chaos.modelserver import live
+        from forge_chaos.reference import use
+
+        toolbox = Toolbox(specs, tools, gate)
+
+        async def call(name: str, args: Mapping[str, Any], id: str) -> str:
+            return (await use(toolbox, name, args, id))[0]
+
+        return Answer(await live.play(scenario, persona, specs, call, asyncio.sleep))
+
+    return Seat(agent, "live")
 
 
 def _world_of(scenario: Scenario, own_tools: bool) -> Callable[[Scenario, Any], World]:

@@ -14,7 +14,8 @@ from forge_chaos.events import Trace
 from forge_chaos.nouns import Bar, Fault, Rule, Scenario
 from forge_chaos.order import Order, trial_id
 from forge_chaos.ports import Executor
-from forge_chaos.store import Store, next_directory
+from forge_chaos.runs import next_directory
+from forge_chaos.store import Store
 from forge_chaos.verdict import Facts, Judgement, Scorecard, Skipped, Trial
 
 NAMED = ("missing_file", "timeout", "malformed_output", "blocked_command", "truncated_context")

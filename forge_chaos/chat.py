@@ -8,7 +8,7 @@ from typing import Any
 
 from forge_chaos import recorded
 from forge_chaos.events import Asked
-from forge_chaos.story import Story, key
+from forge_chaos.reading import Reading, key
 
 Message = Mapping[str, Any]
 
@@ -61,13 +61,13 @@ def length(value: Any) -> int:
     return 0 if value is None else len(str(value))
 
 
-def histories(story: Story) -> Iterator[tuple[int, Asked, list[Message]]]:
+def histories(reading: Reading) -> Iterator[tuple[int, Asked, list[Message]]]:
     """Each request with its whole history: (event number, request, messages).
 
     A request that says it keeps more than there was ends the reading: nothing can be said of the rest.
     """
     history: list[Message] = []
-    for seq, asked in story.asked:
+    for seq, asked in reading.asked:
         if asked.kept > len(history):
             return
         history = [*history[: asked.kept], *asked.messages]

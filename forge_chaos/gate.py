@@ -218,9 +218,9 @@ class ToolGate:
                 result = await self._through(call, tool, spec, nth, ticket)
             else:
                 result = await self._execute(tool, call)
-        except asyncio.CancelledError:
+        except BaseException as error:
             if self.open.pop(number, None) is not None:
-                record(Abandoned, number)
+                record(Abandoned, number, "cancelled" if isinstance(error, asyncio.CancelledError) else type(error).__name__)
             raise
         if self.open.pop(number, None) is not None:
             record(Returned, number, told(result, target, record.redact))

@@ -1,4 +1,4 @@
-"""Which traces a run keeps: those of failures for ever, and a bounded sample of the others.
+"""Which traces a run keeps: those of failures and clean trials for ever, and a bounded sample of the others.
 
 Up to the limit all are kept. Past it the draw is halved, again and again: a trace stays when the hash
 of its trial's id falls below the draw. The sample is therefore the same whatever the order in which
@@ -23,7 +23,7 @@ LEVEL = 1  # of zlib: a third of the default's time for a tenth more bytes
 
 
 def keep_traces(value: Any) -> int | None:
-    """How many traces of acceptable trials are kept, None for all. Raises Misuse for anything else than
+    """How many traces of acceptable trials a run keeps, None for all. Raises Misuse for anything else than
     `all`, `failures` or a number."""
     if value == "all":
         return None
@@ -38,8 +38,11 @@ def keep_traces(value: Any) -> int | None:
     return number
 
 
-def failed(trial: Trial) -> bool:
-    """Worth its trace for ever. A plan that met no call proves nothing unless the goal was missed too."""
+def precious(trial: Trial) -> bool:
+    """Worth its trace for ever. A sweep is planned from clean traces, so that resuming needs them; a plan
+    that met no call proves nothing unless the goal was missed too."""
+    if trial.kind == "clean":
+        return True
     if trial.judgement.outcome == "not_reached" and trial.facts.goal == "full":
         return False
     return not trial.judgement.acceptable
@@ -56,7 +59,7 @@ class Kept:
     def __init__(self, base: sqlite3.Connection, limit: int | None) -> None:
         self._base = base
         self._limit = limit
-        self._count = -1  # passing traces that are there; -1: to be counted
+        self._count = -1  # traces in the sample; -1: to be counted
         self._bits = BITS
 
     def forget(self) -> None:
@@ -67,13 +70,15 @@ class Kept:
         """Keep the trace or not; in either case the trial's earlier one is gone."""
         if self._count < 0:
             self._count_again()
-        bad, number = failed(trial), draw(trial.id)
-        gone = self._base.execute("DELETE FROM traces WHERE id = ? RETURNING failed", (trial.id,)).fetchall()
-        self._count -= sum(not was for (was,) in gone)
-        if bad or (self._bits >= 0 and number < 1 << self._bits):
+        kept, number = precious(trial), draw(trial.id)
+        was = self._base.execute("SELECT precious FROM traces WHERE id = ?", (trial.id,)).fetchone()
+        if was:
+            self._base.execute("DELETE FROM traces WHERE id = ?", (trial.id,))
+            self._count -= not was[0]
+        if kept or (self._bits >= 0 and number < 1 << self._bits):
             body = zlib.compress(tracefile.dumps(trace).encode(), LEVEL)
-            self._base.execute("INSERT INTO traces VALUES (?, ?, ?, ?)", (trial.id, bad, number, body))
-            self._count += not bad
+            self._base.execute("INSERT INTO traces VALUES (?, ?, ?, ?)", (trial.id, kept, number, body))
+            self._count += not kept
         if self._limit is not None and self._count > self._limit:
             self._thin(self._limit)
 
@@ -84,14 +89,13 @@ class Kept:
 
     def _thin(self, limit: int) -> None:
         while self._count > limit:
-            # With a limit of 0 nothing else ends it: at -1 no draw is low enough.
-            self._bits = self._bits - 1 if limit else -1
+            self._bits -= 1  # at -1 no draw is low enough
             bound = 1 << self._bits if self._bits >= 0 else 0
-            done = self._base.execute("DELETE FROM traces WHERE NOT failed AND draw >= ?", (bound,))
+            done = self._base.execute("DELETE FROM traces WHERE NOT precious AND draw >= ?", (bound,))
             self._count -= done.rowcount
         self._base.execute("INSERT OR REPLACE INTO run VALUES ('bits', ?)", (str(self._bits),))
 
     def _count_again(self) -> None:
-        (self._count,) = self._base.execute("SELECT count(*) FROM traces WHERE NOT failed").fetchone()
+        (self._count,) = self._base.execute("SELECT count(*) FROM traces WHERE NOT precious").fetchone()
         found = self._base.execute("SELECT value FROM run WHERE key = 'bits'").fetchone()
         self._bits = int(found[0]) if found else BITS

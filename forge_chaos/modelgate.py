@@ -191,6 +191,11 @@ class ModelSeat:
         self._server = server
         self._endpoint = endpoint
 
+    @property
+    def scripted(self) -> bool:
+        """Does the scripted model sit here?"""
+        return self._server is not None
+
     async def complete(
         self, messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]] = ()
     ) -> Request:

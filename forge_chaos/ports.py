@@ -67,8 +67,9 @@ class World(Protocol):
 
     specs: Mapping[str, ToolSpec]
     tools: Mapping[str, Tool]
-    workspace: Workspace
 
+    @property
+    def workspace(self) -> Workspace: ...
     def resources(self) -> dict[str, Any]: ...
     def touched(self) -> tuple[str, ...]: ...
     def check_command(self, argv: Sequence[str] | str, seconds: float) -> Mapping[str, Any]: ...
@@ -141,7 +142,8 @@ class Seat:
     """What an adapter says of an object: the agent, and what the judge must know of it.
 
     `specs`: the object's own tools (None: bench mode, it takes the scenario's). `deterministic`: equal
-    plans give equal traces. `time`: virtual | real. `inline`: may run in our own process.
+    plans give equal traces, given a model that does so; `own_model_deterministic`: so does the model
+    that the object brings. `time`: virtual | real. `inline`: may run in our own process.
     `honest`: exception types that are an honest end. `claims`: a normal return is a claim of success.
     """
 
@@ -149,6 +151,7 @@ class Seat:
     adapter: str
     specs: Mapping[str, ToolSpec] | None = None
     deterministic: bool = True
+    own_model_deterministic: bool = False
     time: str = "virtual"
     inline: bool = False
     honest: tuple[type[BaseException], ...] = ()

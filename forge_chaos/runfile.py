@@ -13,7 +13,7 @@ SCHEMA = (
     "CREATE TABLE run (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE trials (id TEXT PRIMARY KEY, position INTEGER NOT NULL, body TEXT)",
     "CREATE INDEX planned ON trials (position)",
-    "CREATE TABLE traces (id TEXT PRIMARY KEY, failed INTEGER NOT NULL, draw INTEGER NOT NULL, body BLOB NOT NULL)",
+    "CREATE TABLE traces (id TEXT PRIMARY KEY, precious INTEGER NOT NULL, draw INTEGER NOT NULL, body BLOB NOT NULL)",
 )
 BUSY = 10.0  # seconds to wait for another process that is just committing
 

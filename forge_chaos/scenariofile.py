@@ -98,9 +98,12 @@ def _filled(folder: Path, contents: Contents, seed: int) -> Scenario:
         return template.filled(source, values, document.where(key))
 
     def checks(key: str, rows: list[CheckTable]) -> tuple[Check, ...]:
-        return tuple(_check(document, (key, n), row, values) for n, row in enumerate(rows))
+        return tuple(_check(document, (key, n), row, values, solution) for n, row in enumerate(rows))
 
     _tools_exist(document, table)
+    full = checks("full", table.full)
+    if table.check_command is not None:
+        full += (Check("check_command", {"command": table.check_command}),)
     return Scenario(
         name=folder.name,
         prompt=text("prompt", table.prompt.strip()),
@@ -114,7 +117,7 @@ def _filled(folder: Path, contents: Contents, seed: int) -> Scenario:
         expects=table.expects,
         limits=Limits(table.limits.steps, table.limits.seconds),
         effects=table.effects,
-        full=_goal(document, checks("full", table.full)),
+        full=_goal(document, full),
         degraded=checks("degraded", table.degraded),
         must_not=checks("must_not", table.must_not),
         files=_files(folder, contents, values),
@@ -138,7 +141,9 @@ def _goal(document: Document, full: tuple[Check, ...]) -> tuple[Check, ...]:
     return full
 
 
-def _check(document: Document, at: tomlfile.Loc, row: CheckTable, values: Mapping[str, Any]) -> Check:
+def _check(
+    document: Document, at: tomlfile.Loc, row: CheckTable, values: Mapping[str, Any], solution: Solution
+) -> Check:
     if row.grader not in registry.names("graders"):
         where = document.where(*at, "grader")
         raise unknown("grader", row.grader, registry.names("graders"), where, "forge-chaos list graders")
@@ -146,6 +151,11 @@ def _check(document: Document, at: tomlfile.Loc, row: CheckTable, values: Mappin
         key: template.deep(value, values, document.where(*at, key), native=not _wants_text(row.grader, key))
         for key, value in (row.model_extra or {}).items()
     }
+    if row.grader == "function" and isinstance(given.get("call"), str):
+        try:
+            given["call"] = solution.function(given["call"])
+        except Misuse as error:
+            raise Misuse(f"{document.where(*at, 'call')}: {error}") from None
     return Check(row.grader, params(document, at, "graders", row.grader, given))
 
 
@@ -180,7 +190,9 @@ def _files(folder: Path, contents: Contents, values: Mapping[str, Any]) -> dict[
     for name, data in contents:
         if name.startswith("files/"):
             path = name.removeprefix("files/")
-            found[path.removesuffix(".j2")] = _rendered(folder / name, data, values)
+            if path.endswith(".j2"):  # its name may be a template as well
+                path = template.filled(path.removesuffix(".j2"), values, str(folder / name))
+            found[path] = _rendered(folder / name, data, values)
     return found
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from forge_chaos import chat, recorded
 from forge_chaos.events import Told
-from forge_chaos.story import Step, Story
+from forge_chaos.reading import Reading, Step
 from forge_chaos.verdict import Seen
 
 ESCAPES = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[nrtbf])|[^0-9A-Za-z]+")
@@ -21,7 +22,7 @@ DISTINCTIVE = 4  # characters below which a text found elsewhere proves nothing
 PIECE = 60  # characters of a long text that are looked for: its beginning, or its end
 
 
-def seen(story: Story, step: Step) -> Seen:
+def seen(reading: Reading, step: Step) -> Seen:
     """Does what this call was told stand in a later model request?
 
     The tool message that answers the call is looked at first: it shows the result when it holds a
@@ -32,24 +33,20 @@ def seen(story: Story, step: Step) -> Seen:
     if step.told is None or step.closed is None:
         return "unknown"
     closed = step.closed
-    later = [message for seq, asked in story.asked if seq > closed for message in asked.messages]
-    if not any(seq > closed for seq, _ in story.asked):
+    later = [message for seq, asked in reading.asked if seq > closed for message in asked.messages]
+    if not any(seq > closed for seq, _ in reading.asked):
         return "unknown"
     needles = _needles(step.told)
-    id = _id(story, step)
+    id = _id(reading, step)
     direct = [chat.text(m.get("content")) for m in later if id is not None and chat.answers(m) == id]
     if direct:
         shown = not needles or any(_holds(text, needles) or TROUBLE.search(text) for text in direct)
         return "yes" if shown else "no"
     if not any(len(needle) >= DISTINCTIVE for needle in needles):
         return "unknown"
-    owned = _ids(story) - {id}
-    rest = [chat.text(_words(m)) for m in later if chat.answers(m) not in owned]
-    return "yes" if any(_holds(text, needles) for text in rest) else "no"
-
-
-def _words(message: Mapping[str, Any]) -> Any:
-    return message if chat.answers(message) is None else message.get("content")
+    others = _ids(reading) - {id}
+    rest = [m for m in later if m.get("role") != "assistant" and chat.answers(m) not in others]
+    return "yes" if any(_holds(json.dumps(m, default=str), needles) for m in rest) else "no"
 
 
 def squeeze(text: str) -> str:
@@ -72,7 +69,7 @@ def _texts(value: Any) -> Iterator[str]:
         if isinstance(value, Mapping) and "$type" in value:
             yield str(value.get("$repr") or value.get("$head") or "").strip("'\"")
             return
-        yield recorded.words(value)
+        yield json.dumps(value)
         for part in value.values() if isinstance(value, Mapping) else value:
             if isinstance(part, Mapping | list) or (isinstance(part, str) and len(part) >= DISTINCTIVE):
                 yield from _texts(part)
@@ -81,43 +78,33 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _holds(text: str, needles: list[str]) -> bool:
+    """Does the text hold one of them, or the beginning or the end of one that may have been cut?"""
     hay = squeeze(text)
-    return any(
-        needle in hay or _part(needle) & {hay[:PIECE], hay[-PIECE:]} or _piece(needle, hay)
-        for needle in needles
-    )
+    return any(piece in hay for needle in needles for piece in (needle[:PIECE], needle[-PIECE:]))
 
 
-def _part(needle: str) -> set[str]:
-    return {needle[:PIECE], needle[-PIECE:]} if len(needle) > PIECE else set()
-
-
-def _piece(needle: str, hay: str) -> bool:
-    return any(part in hay for part in _part(needle))
-
-
-def _id(story: Story, step: Step) -> str | None:
+def _id(reading: Reading, step: Step) -> str | None:
     """The model's own id of the call: by its place in the batch, else by tool and arguments."""
     if step.call.order is not None:
         turn, index = step.call.order
-        for _, replied in story.replied:
+        for _, replied in reading.replied:
             calls = (replied.message or {}).get("tool_calls") or ()
             if replied.request == turn and index < len(calls):
                 return str(calls[index].get("id"))
-    return _by_key(story).get(step.call.call)
+    return _by_key(reading).get(step.call.call)
 
 
-def _by_key(story: Story) -> dict[int, str]:
+def _by_key(reading: Reading) -> dict[int, str]:
     """{call: the model's id}, each call taking the oldest free one of equal tool and arguments; a
     call that the harness repeats by itself shares the last."""
     free: list[tuple[int, str, str, str | None]] = []
-    for seq, replied in story.replied:
+    for seq, replied in reading.replied:
         for call in chat.asked_for(replied.message):
             tool, key = chat.key_of(call)
             free.append((seq, str(call["id"]), tool, key))
     found: dict[int, str] = {}
     used: set[int] = set()
-    for step in story.steps:
+    for step in reading.steps:
         before = [n for n, asked in enumerate(free) if asked[0] < step.seq]
         same = [n for n in before if free[n][3] == step.key] or [
             n for n in before if free[n][2] == step.call.tool
@@ -129,5 +116,5 @@ def _by_key(story: Story) -> dict[int, str]:
     return found
 
 
-def _ids(story: Story) -> set[str | None]:
-    return {str(call["id"]) for _, replied in story.replied for call in chat.asked_for(replied.message)}
+def _ids(reading: Reading) -> set[str | None]:
+    return {str(call["id"]) for _, replied in reading.replied for call in chat.asked_for(replied.message)}

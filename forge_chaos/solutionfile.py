@@ -11,6 +11,7 @@ import inspect
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from types import ModuleType
@@ -33,6 +34,20 @@ class Solution:
     detour: Solve | None = None
     commands: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     setup: Callable[..., Any] | None = None
+    names: Mapping[str, Any] = field(default_factory=dict)
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """A function by its name here, or as `module:name`. Raises Misuse when there is none."""
+        module, _, attribute = name.rpartition(":")
+        try:
+            found = getattr(import_module(module), attribute) if module else self.names[name]
+        except (ImportError, AttributeError, KeyError):
+            raise Misuse(
+                f"no function {name!r} in {module or self.path}. Write a name of solution.py, or module:name."
+            ) from None
+        if not callable(found):
+            raise Misuse(f"{name!r} in {module or self.path} is no function.")
+        return found  # type: ignore[no-any-return]  # a callable of unknown signature
 
     def values(self, rng: Random) -> dict[str, Any]:
         """The values drawn for a trial. Raises Misuse when `values` fails or gives no mapping."""
@@ -71,6 +86,7 @@ def solution(path: Path, source: bytes) -> Solution:
         detour=_function(path, module, "detour", "task, tools", asynchronous=True),
         commands=dict(commands),
         setup=getattr(module, "setup", None),
+        names=module.__dict__,
     )
 
 

@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +46,12 @@ TOOLS: Mapping[str, Mapping[str, Any]] = {
     "list_ledger": {"roles": ["list"], "target": None, "poll": False},
     "job_status": {"roles": ["read"], "target": "job", "poll": True},
 }
-TIMEOUT = {"code": "timeout", "type": "TimeoutError", "message": "timed out", "text": "TimeoutError: timed out"}
+TIMEOUT = {
+    "code": "timeout",
+    "type": "TimeoutError",
+    "message": "timed out",
+    "text": "TimeoutError: timed out",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +62,25 @@ class Wait:
 Part = Body | Wait
 
 
-def trace(*parts: Part | Iterable[Part]) -> Trace:
+def trace(*parts: Part | list[Body]) -> Trace:
     """Bodies and groups of bodies as events, numbered from 0, one second apart."""
-    flat = [p for part in parts for p in (part if isinstance(part, list | tuple) else [part])]
     events: list[Event] = []
     at = 0.0
-    for part in flat:
+    for part in _flat(parts):
         if isinstance(part, Wait):
             at += part.seconds
         else:
             events.append(Event(len(events), at, part))
             at += 1.0
     return tuple(events)
+
+
+def _flat(parts: Iterable[Part | list[Body]]) -> Iterator[Part]:
+    for part in parts:
+        if isinstance(part, list):
+            yield from part
+        else:
+            yield part
 
 
 def variant(fault: str, variant: str = "v", **more: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from forge_chaos import agents, campaign, settings
 from forge_chaos.bench import OWN, SCRIPTED, WATCHDOG, Bench, Setup
 from forge_chaos.errors import Inconclusive, Misuse, unknown
 from forge_chaos.ports import Executor
+from forge_chaos.runs import compatible
 from forge_chaos.store import Store
 
 ASK = 200  # trials against a paid model above which we ask
@@ -82,14 +83,8 @@ def _resume(request: Request) -> int:
         options = campaign.Options.from_json(store.config["options"])
         with seated(setup) as (executor, hello, home):
             made = campaign.Campaign(setup, options, executor, hello, home)
-            compatible(store.config, made.config())
+            compatible(store.config, made.config(), str(request.resume))
             return _finish(made, store, request)
-
-
-def compatible(stored: dict[str, Any], now: dict[str, Any]) -> None:
-    from forge_chaos import store
-
-    store.compatible(stored, now)
 
 
 def setup_of(request: Request, stated: settings.Settings) -> Setup:

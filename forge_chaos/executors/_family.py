@@ -49,12 +49,20 @@ def _numbers() -> list[int]:
 def kill(leader: int) -> None:
     """End the session of `leader`, which must not have been reaped yet, and wait until it is gone."""
     for _ in range(ROUNDS):
+        # Halted first: killing a parent would hide what it has started in sessions of their own.
+        halted: set[int] = set()
+        while new := members(leader) - halted:
+            _send(new, signal.SIGSTOP)
+            halted |= new
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(leader, signal.SIGKILL)
-        left = members(leader)
-        for pid in left:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-        if not left:
+        _send(halted, signal.SIGKILL)
+        if not halted:
             return
         time.sleep(0.002)
+
+
+def _send(pids: set[int], number: int) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)

@@ -18,7 +18,6 @@ from traceback import format_exc, print_exc
 from typing import Any, NoReturn
 
 from forge_chaos.errors import Misuse
-from forge_chaos.events import Event
 from forge_chaos.order import Order
 from forge_chaos.recorded import failure, redactor
 from forge_chaos.tracefile import line
@@ -72,15 +71,8 @@ def _bench(first: Mapping[str, Any]) -> Any:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (first["memory"], first["memory"]))
-    setup = _named(first["setup"]["type"]).from_json(first["setup"]["data"])
-    return _named(first["bench"])(setup)
-
-
-def _named(name: str) -> Any:
-    found: Any = import_module(name.partition(":")[0])
-    for part in name.partition(":")[2].split("."):
-        found = getattr(found, part)
-    return found
+    where, _, attribute = first["bench"].partition(":")
+    return getattr(import_module(where), attribute)(first["setup"])
 
 
 def _report(say: Callable[[str], None], error: BaseException) -> None:
@@ -119,8 +111,9 @@ def _leave(code: int) -> NoReturn:
 def _die_with(parent: int) -> None:
     """A parent that is killed takes us along, hung or not (Linux: PR_SET_PDEATHSIG)."""
     if sys.platform == "linux":
-        import ctypes
+        with suppress(ImportError, OSError, AttributeError):  # a Python or libc without it
+            import ctypes
 
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)
         if os.getppid() != parent:
             os._exit(1)

@@ -37,8 +37,8 @@ class inline:
         events: list[Event] = []
         try:
             return self._bench.trace(order, events.append)
-        except (SystemExit, GeneratorExit) as error:
-            # An event loop lets these two out past everything that would have recorded them.
+        except SystemExit as error:
+            # An event loop lets it out past everything that would have recorded it.
             return ended(order, events, "raised", error=failure(error, redactor()))
 
     def close(self) -> None:

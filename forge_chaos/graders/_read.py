@@ -10,7 +10,7 @@ from typing import Any
 
 from forge_chaos import recorded
 from forge_chaos.events import Called, Finished, Noted, Snapshot, Trace, find
-from forge_chaos.story import matches
+from forge_chaos.reading import matches
 from forge_chaos.verdict import Verdict
 
 MARKS = " \t\r\n*_`#>~-=|\"'()[]{}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from forge_chaos.errors import Misuse
 from forge_chaos.events import Trace
 from forge_chaos.graders import _read
-from forge_chaos.story import matches, own_changes, read
+from forge_chaos.reading import matches, own_changes, read
 from forge_chaos.verdict import Verdict
 
 
@@ -18,12 +18,12 @@ def file_changed(trace: Trace, *, path: str | None = None, glob: str | None = No
     if (path is None) == (glob is None):
         raise Misuse("grader 'file_changed' takes either path or glob.")
     pattern = _read.clean(path) if path is not None else glob or ""
-    story = read(trace)
-    if story.snapshot is None or story.snapped is None or story.started is None:
+    reading = read(trace)
+    if reading.snapshot is None or reading.snapped is None or reading.started is None:
         return _read.unknown("file_changed")
-    found = {name: how for name, how in own_changes(story).items() if matches(name, [pattern])}
+    found = {name: how for name, how in own_changes(reading).items() if matches(name, [pattern])}
     if not found:
-        return Verdict("file_changed", "fail", f"the agent changed nothing at {pattern}", (story.snapped,))
+        return Verdict("file_changed", "fail", f"the agent changed nothing at {pattern}", (reading.snapped,))
     why = ", ".join(f"{name} was {kind}" for name, (kind, _) in found.items())
     return Verdict(
         "file_changed", "pass", why, tuple(sorted({n for _, seqs in found.values() for n in seqs}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forge_chaos.events import Trace
 from forge_chaos.graders import _read
-from forge_chaos.story import matches
+from forge_chaos.reading import matches
 from forge_chaos.verdict import Verdict
 
 

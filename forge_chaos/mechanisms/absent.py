@@ -28,9 +28,11 @@ async def absent(
     In a workspace the path, or the folder that it lies `of`, is hidden, or is an empty directory, from
     this call until the rule's last one, its `heal`, or for `appears` seconds. `renamed` moves it to a
     near name beside it, and nobody moves it back, unless the rule heals. A target that the workspace
-    does not have - own tools, a record - just fails.
+    does not have (own tools) just fails; the workspace itself is never missing.
     """
-    text = env.text()
+    if call.target == ".":
+        return await tool(call)
+    text = env.text() if call.target else ""
     env.fire(changed=_changed(call.target, env, how, of, appears), how=how)
     return Err(CODE[errno], text)
 
@@ -45,9 +47,9 @@ def _changed(target: str | None, env: Env, how: str, of: str, appears: float | N
         with suppress(OSError, ValueError):  # a target that is no path of this workspace
             workspace.show(path)
         return []
-    if not _there(workspace, path):
+    below = _below(workspace, path)
+    if not below:
         return []
-    below = [name for name in workspace.paths() if name == path or name.startswith(path + "/")]
     until = env.heal if appears is None else appears
     if how == "renamed":
         near = _near(workspace, path)
@@ -55,7 +57,7 @@ def _changed(target: str | None, env: Env, how: str, of: str, appears: float | N
             workspace.move(path, near)
         if until is not None:
             env.later(until, lambda: _move_back(workspace, near, path))
-        return [*below, near]
+        return below + _below(workspace, near)
     if how == "directory":
         workspace.cover(path)
     else:
@@ -65,20 +67,17 @@ def _changed(target: str | None, env: Env, how: str, of: str, appears: float | N
     return below
 
 
-def _there(workspace: Workspace, path: str) -> bool:
-    try:
-        workspace.stat(path)
-    except (OSError, ValueError):
-        return False
-    return True
+def _below(workspace: Workspace, path: str) -> list[str]:
+    """The file itself, or every file in that folder; [] when there is none, hidden ones left out."""
+    return [name for name in workspace.paths() if name == path or name.startswith(path + "/")]
 
 
 def _near(workspace: Workspace, path: str) -> str:
     stem, suffix = splitext(path)
-    return next(near for n in count(2) if not _there(workspace, near := f"{stem}_v{n}{suffix}"))
+    return next(near for n in count(2) if not _below(workspace, near := f"{stem}_v{n}{suffix}"))
 
 
 def _move_back(workspace: Workspace, near: str, path: str) -> None:
-    if _there(workspace, near) and not _there(workspace, path):
+    if _below(workspace, near) and not _below(workspace, path):
         with workspace.other_hand():
             workspace.move(near, path)

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from fnmatch import fnmatchcase
+from copy import deepcopy
 from typing import Any
 
 from forge_chaos.nouns import Call, Err, Ok, Tool
 from forge_chaos.ports import Env
 
 NOTHING: Mapping[str, str] = {}
-FILLED = re.compile(r"\{(?:(size|lines) )?(\w+)\}")
+FILLED = re.compile(r"\{(length )?(\w+)\}")
 
 
 async def pretend(call: Call, tool: Tool, env: Env, *, replies: Mapping[str, str] = NOTHING) -> Ok | Err:
     """The agent gets a good reply; the tool is not run.
 
     The reply is the first of these that the tool's `returns` accepts: the wording of `replies` for
-    this tool (names may be globs), with {argument}, {size argument} and {lines argument} filled in
-    from the call, and {number} with a number that the tool has not given; the tool's newest good
-    reply; "ok". Where none is plausible the call goes through.
+    this tool, with {argument} and {length argument} filled in from the call and {number} by chance,
+    if the call has the arguments; the tool's newest good reply; "ok". Where none is plausible the
+    call goes through.
     """
     for reply in _replies(call, env, replies):
         if _plausible(reply, env):
@@ -30,24 +30,20 @@ async def pretend(call: Call, tool: Tool, env: Env, *, replies: Mapping[str, str
 
 
 def _replies(call: Call, env: Env, replies: Mapping[str, str]) -> Iterator[Any]:
-    for name, wording in replies.items():
-        if fnmatchcase(call.tool, name):
-            yield FILLED.sub(lambda m: _filled(call, env, m[1], m[2]), wording)
+    wording = replies.get(call.tool)
+    if wording is not None and all(m[2] == "number" or m[2] in call.args for m in FILLED.finditer(wording)):
+        yield FILLED.sub(lambda m: _filled(call, env, m[1] is not None, m[2]), wording)
     for past in reversed(env.past):
         if isinstance(past, Ok):
-            yield past.value
+            yield deepcopy(past.value) if isinstance(past.value, dict | list) else past.value
     yield "ok"
 
 
-def _filled(call: Call, env: Env, measure: str | None, name: str) -> str:
-    if name == "number" and name not in call.args:
-        return str(env.rng.randint(100, 999))
-    value = str(call.args.get(name, ""))
-    if measure == "size":
-        return str(len(value.encode("utf-8", "surrogatepass")))
-    if measure == "lines":
-        return str(len(value.splitlines()))
-    return value
+def _filled(call: Call, env: Env, length: bool, name: str) -> str:
+    if name not in call.args:
+        return str(env.rng.randint(11, 99))
+    value = str(call.args[name])
+    return str(len(value)) if length else value
 
 
 def _plausible(reply: Any, env: Env) -> bool:

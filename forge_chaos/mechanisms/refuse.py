@@ -10,6 +10,7 @@ from forge_chaos.nouns import Call, Err, Ok, Tool
 from forge_chaos.ports import Env
 
 ANY: Mapping[str, str] = {}
+DESTINATIONS = ("destination", "dest", "dst", "new_path")
 
 
 async def refuse(
@@ -23,8 +24,8 @@ async def refuse(
     """The agent gets a refusal; the tool is not run.
 
     `ways` names, for each tool (`*`: any other), the allowed way, which is appended to the text. What
-    the call would have changed in a workspace is recorded as `effect`, so that reaching it by another
-    route can be told from leaving it alone.
+    the call would have changed in the world is recorded as `effect`, so that reaching it by another
+    route can be told from leaving it alone: for a command, every path that it names.
     """
     way = ways.get(call.tool, ways.get("*", ""))
     env.fire(effect=_effect(call, env))
@@ -32,33 +33,35 @@ async def refuse(
 
 
 def _effect(call: Call, env: Env) -> list[str]:
-    """The workspace's paths that the call names, with all that lies below them."""
-    if env.world is None:
+    """The files and records that the call would have changed, as far as its arguments name them."""
+    world, spec = env.world, env.spec
+    if world is None or spec is None:
         return []
-    runs = env.spec is not None and "execute" in env.spec.roles
-    named: set[str] = set() if runs or call.target is None else {call.target.rstrip("/")}
-    for word in _words(call.args, runs):
-        named.add(word.removeprefix("./").rstrip("/"))
-    there = env.world.workspace.paths()
-    found = {
-        path for path in there if any(path == name or path.startswith(name + "/") for name in named if name)
-    }
-    if call.target is not None and not runs and env.spec is not None and "write" in env.spec.roles:
-        found.add(call.target)  # a file yet to be made has no path in the workspace
+    if "execute" in spec.roles:
+        named = {word.removeprefix("./").rstrip("/") for word in _words(call.args)}
+    else:
+        named = {
+            value.rstrip("/")
+            for value in (call.target, *(call.args.get(name) for name in DESTINATIONS))
+            if isinstance(value, str)
+        }
+    paths = world.workspace.paths()
+    found = {path for path in paths if any(path == name or path.startswith(name + "/") for name in named)}
+    if isinstance(call.args.get("table"), str) and isinstance(call.args.get("id"), str):
+        found.add(f"record:{call.args['table']}/{call.args['id']}")
+    elif "write" in spec.roles:
+        found |= {name for name in named if name and not any(path.startswith(name + "/") for path in paths)}
     return sorted(found)
 
 
-def _words(args: Mapping[str, Any], runs: bool) -> list[str]:
+def _words(args: Mapping[str, Any]) -> list[str]:
+    """The words of a command, given as a line or as a list."""
     words: list[str] = []
     for value in args.values():
         for part in value if isinstance(value, list) else [value]:
-            if not isinstance(part, str):
-                continue
-            if not runs:
-                words.append(part)
-                continue
-            try:
-                words += shlex.split(part)
-            except ValueError:  # no closing quotation: not a command that would have run
-                words += part.split()
+            if isinstance(part, str):
+                try:
+                    words += shlex.split(part)
+                except ValueError:  # a quotation without end: take it apart all the same
+                    words += part.replace('"', " ").replace("'", " ").split()
     return words

@@ -21,13 +21,13 @@ def find(call: ToolCall, specs: Mapping[str, ToolSpec]) -> tuple[ToolCall, str] 
     if spec is None or spec.target is None or not isinstance(target, str) or not target.strip("./"):
         return None
     for lister in specs.values():
-        if "list" not in lister.roles:
-            continue
-        if lister.target == spec.target:
+        needed = lister.parameters.get("required", ())
+        if "list" in lister.roles and lister.target == spec.target:
             folder, _, name = target.rstrip("/").rpartition("/")
             return ToolCall(lister.name, {spec.target: folder or "."}), name
-        needed = lister.parameters.get("required", ())
-        if needed and spec.target not in needed and all(name in call.args for name in needed):
+        if lister.roles.isdisjoint(("list", "read")) or not needed or spec.target in needed:
+            continue
+        if all(name in call.args for name in needed):
             return ToolCall(lister.name, {name: call.args[name] for name in needed}), target
     return None
 
@@ -37,8 +37,8 @@ def holds(text: str, name: str) -> bool | None:
     try:
         found = json.loads(text)
     except ValueError:
-        found = text.splitlines()
-        if any(line.strip().startswith(("Traceback", "<")) or ": " in line for line in found):
+        found = text.split("\n")
+        if text.lstrip()[:1] in ("{", "[", "<") or any(" " in line.strip() for line in found):
             return None
     if isinstance(found, dict):
         lists = [value for value in found.values() if isinstance(value, list)]

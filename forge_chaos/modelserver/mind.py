@@ -20,6 +20,8 @@ from forge_chaos.modelserver.view import Reply, ToolCall, View
 from forge_chaos.nouns import ToolSpec, Verify
 from forge_chaos.solution import Shape, matches, text
 
+NOTHING = "(no output)"  # how harnesses word an empty result
+
 
 @coroutine
 def wire(ask: Ask) -> Generator[Ask, tuple[Reply, ...], tuple[Reply, ...]]:
@@ -151,7 +153,7 @@ class Step:
         """What a good reply says. Raises Trouble for any other, whatever the task allows."""
         if not reply.failed:
             try:
-                value = self.expect(reply.text)
+                value = self.expect("" if reply.text == NOTHING else reply.text)
             except Exception:  # damaged data breaks a shape check in any way it likes
                 pass
             else:

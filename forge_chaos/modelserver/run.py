@@ -104,6 +104,7 @@ class Run:
         self.mind = Mind(
             specs, view, ledger, None if detour is None else lambda: _plainly(detour, task, self.mind)
         )
+        self.whole = True  # does the last move ask for all that the solution waits for?
         self._solving: Coroutine[Any, Any, Any] = _start(scenario.solve(task, Tools(self.mind, who.meet)))
 
     def send(self, replies: tuple[Reply, ...] | None) -> Move:

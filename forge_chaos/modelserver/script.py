@@ -36,22 +36,28 @@ def next_move(
         return Say(FORGOTTEN)
     run = Run(scenario, who, specs, view, ledger, clean)
     try:
-        move = run.send(None)
-        while isinstance(move, Ask):
-            replies = answered(run, move)
-            if not isinstance(replies, tuple):
-                return replies
-            move = run.send(replies)
-        return move
+        return follow(run, None)
     finally:
         run.close()
 
 
-def answered(run: Run, ask: Ask) -> tuple[Reply, ...] | Move:
-    """The visible replies to all calls that are wanted, or else the move: to ask for those without one.
+def follow(run: Run, replies: tuple[Reply, ...] | None) -> Move:
+    """The next move of a solution that is given these replies (None: it is at its start), and after
+    them whatever else the conversation shows.
 
     Waits before calls that are already answered are dropped: that time has passed.
     """
+    move = run.send(replies)
+    while isinstance(move, Ask):
+        found = _answered(run, move)
+        if not isinstance(found, tuple):
+            return found
+        move = run.send(found)
+    return move
+
+
+def _answered(run: Run, ask: Ask) -> tuple[Reply, ...] | Move:
+    """The visible replies to all calls that are wanted, or else the move: to ask for those without one."""
     unused, found = run.mind.unused, list[Reply | None]()
     for call in ask.calls:
         waiting = unused.get(call.key)
@@ -60,9 +66,8 @@ def answered(run: Run, ask: Ask) -> tuple[Reply, ...] | Move:
     if len(replies) == len(found):
         return replies
     missing = [call for call, reply in zip(ask.calls, found, strict=True) if reply is None]
-    view = run.mind.view
-    if view is None:
-        return replace(ask, calls=tuple(missing))
+    run.whole = len(missing) == len(found)
+    view = run.mind.view or View(None)
     if view.final_only:
         return run.end(Stuck("no more calls are allowed"))
     for call in missing:

@@ -16,14 +16,14 @@ _WORDS = tuple(
         ("transient", r"connection refused|econnrefused|errno 111"),
         (
             "missing",
-            r"no such (file|directory|record|table|row|entry)|not found|notfound|enoent|does(n't| not) exist"
+            r"no such (file|directory|record|table|row|entry)|not found|notfound|enoent|eisdir|enotdir|does(n't| not) exist"
             r"|is a directory|not a directory|isadirectory|notadirectory|\berrno (2|20|21)\b|\bhttp 404\b"
             r"|\bno \w+ (named|with id)\b",
         ),
         (
             "refused",
             r"permission|denied|not (allowed|permitted)|forbidden|\bblocked\b(?! (on|waiting|while))"
-            r"|approv(al|ed?)\b|eacces|eperm|\berrno 13\b|\berrno 1\b|unauthori[sz]ed|against (the )?policy"
+            r"|approv(al|ed?)\b|eacces|eperm|\berrno 13\b|\berrno 1\b|unauthori[sz]ed|do not (retry|try again)|against (the )?policy"
             r"|\bhttp 40[13]\b|\brefused\b",
         ),
         (
@@ -55,8 +55,8 @@ class Trouble(Exception):
 
 
 def one_line(text: str, most: int = 200) -> str:
-    """`text` on one line, short: an ending must be the last line of an answer."""
-    line = " ".join(text[: most * 4].split())
+    """The first line of `text`, short: an ending must be the last line of an answer."""
+    line = " ".join(text.strip().partition("\n")[0][: most * 4].split())
     return line if len(line) <= most else line[: most - 3] + "..."
 
 

@@ -85,7 +85,10 @@ def search_files(ground: Ground, pattern: str, path: str = ".") -> str:
         places = [folder]
     found: list[str] = []
     for place in places:
-        data = workspace.read(place) if workspace.stat(place)["kind"] == "file" else b""
+        try:
+            data = workspace.read(place)
+        except OSError:  # a link that leads out, a pipe
+            continue
         if b"\0" in data:
             continue
         for number, line in enumerate(_lines(data.decode(errors="replace")), 1):
@@ -180,7 +183,10 @@ FILE_TOOLS: Mapping[str, Block] = {
         block(
             append_file,
             "Add text to the end of a file, which is made if it is not there. Doing it twice adds it twice.",
-            {"path": _PATH, "text": Parameter("string", "Text to add; end it with a line end if it is a line.")},
+            {
+                "path": _PATH,
+                "text": Parameter("string", "Text to add; end it with a line end if it is a line."),
+            },
             ["write", "effect"],
             target="path",
             returns=r"appended \d+ characters to (?s:.+)",

@@ -12,9 +12,10 @@ from forge_chaos.nouns import Scenario, Tool, ToolSpec
 from forge_chaos.worlds._disk import DiskWorkspace
 from forge_chaos.worlds._memory import MemoryWorkspace
 from forge_chaos.worlds._tables import Tables
-from forge_chaos.worlds._tools import Block, choose
+from forge_chaos.worlds._tools import Block, Toolset, choose
 
 Sleep = Callable[[float], Awaitable[None]]
+NONE = Toolset({}, ())
 
 
 @dataclass(slots=True)
@@ -79,7 +80,8 @@ class Kind:
         return {name: one.spec for name, one in self.blocks.items()}
 
     def __call__(self, scenario: Scenario, sleep: Sleep, root: Path | None = None) -> Ground:
-        chosen = choose(self.blocks, scenario)
+        # With no tools of its own, what the scenario names is asked of the agent's.
+        chosen = choose(self.blocks, scenario) if self.blocks else NONE
         tables = Tables(scenario.records, scenario.values) if self.tables else None
         ground = Ground(scenario, sleep, workspace_of(scenario, root), tables, chosen.specs)
         ground.tools = chosen.bind(ground)
@@ -96,7 +98,7 @@ def workspace_of(scenario: Scenario, root: Path | None = None) -> MemoryWorkspac
     if scenario.workspace != "memory":
         raise Misuse(
             f"scenario {scenario.name!r}: the tools of world {scenario.world!r} work in memory or on disk, not "
-            f"in a {scenario.workspace!r} workspace. Write workspace = \"memory\" or \"disk\"."
+            f'in a {scenario.workspace!r} workspace. Write workspace = "memory" or "disk".'
         )
     return MemoryWorkspace(scenario.files if scenario.setup is None else _after_setup(scenario))
 

@@ -120,12 +120,15 @@ class MemoryWorkspace(Files):
                 return "file"
         elif path in self._base.files:
             return "file"
-        there = self._folders[path] if path in self._folders else path in self._base.folders
+        there = self._folders.get(path, path in self._base.folders)
         return "folder" if there else None
 
     def _get(self, path: str) -> bytes:
         data = self._files.get(path)
         return self._base.files[path] if data is None else data
+
+    def _size(self, path: str) -> int:
+        return len(self._get(path))
 
     def _put(self, path: str, data: bytes) -> None:
         for above in parents(path):
@@ -166,8 +169,12 @@ class MemoryWorkspace(Files):
     def _names(self, path: str) -> list[str]:
         head = "" if path == TOP else path + "/"
         names = {child for child in self._base.folders.get(path, ()) if self._kind(head + child) is not None}
-        names.update(name(file) for file, data in self._files.items() if data is not None and parent(file) == path)
-        names.update(name(folder) for folder, there in self._folders.items() if there and parent(folder) == path)
+        names.update(
+            name(file) for file, data in self._files.items() if data is not None and parent(file) == path
+        )
+        names.update(
+            name(folder) for folder, there in self._folders.items() if there and parent(folder) == path
+        )
         return [child + "/" if self._kind(head + child) == "folder" else child for child in names]
 
     def _under(self, path: str) -> list[str]:
@@ -201,5 +208,6 @@ def _renamed(stash: _Stash, source: str, destination: str) -> _Stash:
         return destination + path[len(source) :]
 
     return _Stash(
-        {new(path): data for path, data in stash.files.items()}, tuple(new(folder) for folder in stash.folders)
+        {new(path): data for path, data in stash.files.items()},
+        tuple(new(folder) for folder in stash.folders),
     )

@@ -115,7 +115,8 @@ class Toolset:
         return {one.spec.name: partial(_run, one, ground) for one in self.blocks}
 
 
-_chosen: dict[tuple[int, tuple[str, ...], tuple[Role, ...]], Toolset] = {}
+# By the identity of `blocks`, which is kept here so that its id stays its own.
+_chosen: dict[tuple[int, tuple[str, ...], tuple[Role, ...]], tuple[Mapping[str, Block], Toolset]] = {}
 
 
 def choose(blocks: Mapping[str, Block], scenario: Scenario) -> Toolset:
@@ -125,16 +126,17 @@ def choose(blocks: Mapping[str, Block], scenario: Scenario) -> Toolset:
     """
     key = (id(blocks), scenario.tools, scenario.roles)
     found = _chosen.get(key)
-    if found is None:
-        for name in scenario.tools:
-            if name not in blocks:
-                raise unknown("tool", name, blocks, f"scenario {scenario.name!r}", "forge-chaos list worlds")
-        roles = frozenset(scenario.roles)
-        names = scenario.tools or tuple(n for n, b in blocks.items() if not roles or b.spec.roles & roles)
-        picked = tuple(blocks[name] for name in dict.fromkeys(names))
-        found = Toolset(MappingProxyType({one.spec.name: one.spec for one in picked}), picked)
-        _chosen[key] = found
-    return found
+    if found is not None:
+        return found[1]
+    for name in scenario.tools:
+        if name not in blocks:
+            raise unknown("tool", name, blocks, f"scenario {scenario.name!r}", "forge-chaos list worlds")
+    roles = frozenset(scenario.roles)
+    names = scenario.tools or tuple(n for n, b in blocks.items() if not roles or b.spec.roles & roles)
+    picked = tuple(blocks[name] for name in dict.fromkeys(names))
+    toolset = Toolset(MappingProxyType({one.spec.name: one.spec for one in picked}), picked)
+    _chosen[key] = (blocks, toolset)
+    return toolset
 
 
 async def _run(one: Block, ground: Any, call: Call) -> Result:
@@ -169,8 +171,10 @@ def _wrong(one: Block, arguments: Mapping[str, Any]) -> Err | None:
             return _refused(
                 one, TypeError, f"argument {name!r} must be of type {parameter.type}, not {_named(value)}"
             )
-        if parameter.minimum is not None and value < parameter.minimum:
-            return _refused(one, ValueError, f"argument {name!r} must be at least {parameter.minimum}, not {value}")
+        if parameter.minimum is not None and isinstance(value, int) and value < parameter.minimum:
+            return _refused(
+                one, ValueError, f"argument {name!r} must be at least {parameter.minimum}, not {value}"
+            )
     missing = one.required - arguments.keys()
     if missing:
         names = ", ".join(repr(name) for name in parameters if name in missing)

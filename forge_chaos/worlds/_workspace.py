@@ -98,7 +98,7 @@ class Files(ABC):
         kind = self._kind(path)
         if kind is None:
             raise self._missing(path)
-        return {"kind": kind, "size": len(self._get(path)) if kind == "file" else 0}
+        return {"kind": kind, "size": self._size(path) if kind == "file" else 0}
 
     def texts(self) -> dict[str, str | bytes]:
         """The snapshot with every file that is UTF-8 as text."""
@@ -107,17 +107,18 @@ class Files(ABC):
     def hide(self, path: str) -> None:
         """File or whole folder: gone for everything. Nothing there, or hidden already: nothing happens."""
         path = self.normal(path)
+        self._uncover(path)
         if path != TOP and self._exists(path):
             self._stashed[path] = self._take(path)
-            self._covers.discard(path)
 
     def cover(self, path: str, by: str = "directory") -> None:
         """What is at `path`, or nothing, is an empty directory until `show`."""
         if by != "directory":
             raise ValueError(f"a path is covered by a 'directory', not by {by!r}")
         path = self.normal(path)
-        if path in self._covers or path == TOP:
+        if path == TOP or (path in self._covers and self._kind(path) == "folder"):
             return
+        self._missing_parents(path)
         self.hide(path)
         self._folder(path)
         self._covers.add(path)
@@ -129,10 +130,7 @@ class Files(ABC):
         that the agent deleted meanwhile: deleted with it.
         """
         path = self.normal(path)
-        if path in self._covers:
-            self._covers.discard(path)
-            if self._kind(path) == "folder" and not self._names(path):
-                self._drop(path)
+        self._uncover(path)
         if path not in self._stashed:
             return
         if any(above in self._stashed for above in parents(path)):
@@ -153,6 +151,13 @@ class Files(ABC):
             yield
         finally:
             self._others -= 1
+
+    def _uncover(self, path: str) -> None:
+        """Take our directory away, unless the agent has put something into it."""
+        if path in self._covers:
+            self._covers.discard(path)
+            if self._kind(path) == "folder" and not self._names(path):
+                self._drop(path)
 
     def _need_file(self, path: str) -> None:
         kind = self._kind(path)
@@ -216,6 +221,8 @@ class Files(ABC):
     def _kind(self, path: str) -> Kind | None: ...
     @abstractmethod
     def _get(self, path: str) -> bytes: ...
+    @abstractmethod
+    def _size(self, path: str) -> int: ...
     @abstractmethod
     def _put(self, path: str, data: bytes) -> None: ...
     @abstractmethod

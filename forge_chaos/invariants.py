@@ -1,0 +1,170 @@
+"""What must hold in every trial, whatever the fault: each check yields failed verdicts with evidence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from forge_chaos import chat
+from forge_chaos.chat import Message
+from forge_chaos.events import Asked, Called, Executed, Trace, find
+from forge_chaos.reading import Reading
+from forge_chaos.verdict import Fired, Verdict
+
+CAP = 100_000  # characters of one result at the model
+AFTER = {"left_running": "was left running after the end", "changed_after_end": "changed after the end"}
+
+
+def violations(trace: Trace, reading: Reading, fired: Sequence[Fired] = ()) -> tuple[Verdict, ...]:
+    """All invariants that do not hold, each named once per thing that breaks it."""
+    return (
+        *_requests(reading),
+        *_swallowed(reading, fired),
+        *_after_end(trace, reading),
+    )
+
+
+def _requests(reading: Reading) -> Iterator[Verdict]:
+    """What the agent sent, before any cut of ours: the gate records a request ahead of its faults."""
+    said: set[tuple[str, str]] = set()
+    earlier: list[list[Message]] = []
+    for seq, asked, history in chat.histories(reading):
+        if not chat.spoken(history):
+            return
+        for name, what, why in (
+            *_answered(asked, history),
+            *_valid(asked),
+            *_capped(asked),
+            *_grown(earlier, asked, history),
+        ):
+            if (name, what) not in said:
+                said.add((name, what))
+                yield Verdict(name, "fail", why, (seq,))
+        earlier.append(history)
+
+
+def _answered(asked: Asked, history: Sequence[Message]) -> Iterator[tuple[str, str, str]]:
+    """Each call of the model is answered exactly once, under its id, before it is asked again.
+
+    What stood in the request before was looked at then; its last batch may have gained answers.
+    """
+    start = next((n for n in range(asked.kept - 1, -1, -1) if history[n].get("role") == "assistant"), 0)
+    wanted: Counter[str] = Counter()
+    given: Counter[str] = Counter()
+    for message in (*history[start:], None):
+        if message is None or message.get("role") == "assistant":
+            for id in sorted(wanted - given):
+                yield "unanswered_call", id, f"call {id} has no answer in the next request"
+            for id in sorted(given - wanted):
+                if id in wanted:
+                    yield "answered_twice", id, f"call {id} is answered {given[id]} times"
+                else:
+                    yield "answer_without_call", id, f"an answer to {id}, which was not asked for before it"
+            given.clear()
+            wanted = Counter(str(call["id"]) for call in chat.asked_for(message))
+        else:
+            id_ = chat.answers(message)
+            if id_ is not None:
+                given[id_] += 1
+
+
+def _valid(asked: Asked) -> Iterator[tuple[str, str, str]]:
+    """Each request is valid UTF-8 JSON without NUL."""
+    for message in asked.messages:
+        wrong = _wrong(message)
+        if wrong:
+            role = message.get("role", "a")
+            yield "invalid_request", f"{wrong}{message.get('tool_call_id')}", f"{role} message holds {wrong}"
+
+
+def _wrong(value: Any) -> str:
+    """What in a recorded value no request may hold: NUL, or what strict UTF-8 JSON cannot say."""
+    if isinstance(value, str):
+        return "a NUL character" if "\0" in value else ""
+    if isinstance(value, Mapping):
+        if "$type" in value:
+            whole = value["$type"] == "str" and "$repr" not in value
+            return "" if whole else f"a value that is no UTF-8 JSON ({value['$type']})"
+        return next((wrong for part in value.items() for each in part if (wrong := _wrong(each))), "")
+    if isinstance(value, list | tuple):
+        return next((wrong for part in value if (wrong := _wrong(part))), "")
+    return ""
+
+
+def _capped(asked: Asked) -> Iterator[tuple[str, str, str]]:
+    """Each result is below the cap."""
+    for message in asked.messages:
+        id = chat.answers(message)
+        if id is not None and (size := chat.length(message.get("content"))) > CAP:
+            yield "result_cap", id, f"the result of {id} has {size} characters, more than {CAP}"
+
+
+def _grown(
+    earlier: Sequence[Sequence[Message]], asked: Asked, history: Sequence[Message]
+) -> Iterator[tuple[str, str, str]]:
+    """Compaction never makes the history larger.
+
+    A history is compacted when it keeps its beginning and fewer messages stand where others stood: what
+    was put in between must not be longer than what it replaces. What follows the last message that
+    stayed - or, when none did, the first reply - is news. One that goes on from any earlier request (a
+    sub-agent's, its caller's) is not compacted, nor is a message that is merely reworded (a clock, a
+    count of steps), nor a new conversation that shares no more than its instructions.
+    """
+    if not earlier or asked.kept == len(earlier[-1]):
+        return
+    before = max(reversed(earlier), key=lambda each: _common(each, history))
+    kept = _common(before, history)
+    if kept == 0 or kept == len(before):
+        return
+    old, new = before[kept:], history[kept:]
+    roles = {message.get("role") for message in history[:kept]}
+    stayed = next((n for n in range(len(new), 0, -1) if new[n - 1] in old), 0)
+    reply = next((n for n, message in enumerate(new) if message.get("role") == "assistant"), None)
+    if not stayed and reply is None and "user" not in roles:
+        return
+    put = [message for message in new[: stayed or reply or 1] if message not in old]
+    gone = [message for message in old if message not in new]
+    longer = sum(map(chat.length, put)) - sum(map(chat.length, gone))
+    if put and len(gone) > len(put) and longer > 0:
+        why = f"{len(gone)} messages were replaced by {len(put)} that are {longer} characters longer"
+        yield "compaction_grew", str(asked.request), why
+
+
+def _common(one: Sequence[Message], other: Sequence[Message]) -> int:
+    """How many messages at the beginning are the same."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _swallowed(reading: Reading, fired: Sequence[Fired]) -> Iterator[Verdict]:
+    """A fault marked explicit was seen by the model, or its call was later repeated to success."""
+    steps = {step.call.call: step for step in reading.steps}
+    for fault in fired:
+        if not fault.explicit or fault.seen != "no" or fault.call not in steps:
+            continue
+        hit = steps[fault.call]
+        again = any(
+            step.key == hit.key and step.seq > hit.seq and step.told is not None and step.told.ok
+            for step in reading.steps
+        )
+        if not again:
+            why = f"the model was never shown what {fault.rule} told, nor was the call repeated to success"
+            yield Verdict("swallowed", "fail", why, (fault.event, hit.closed or hit.seq))
+
+
+def _after_end(trace: Trace, reading: Reading) -> Iterator[Verdict]:
+    """Nothing of the agent runs or changes the world after its end; what a fault delays is ours."""
+    for seq, noted in reading.noted:
+        if noted.what in AFTER:
+            detail = ", ".join(f"{name}: {value}" for name, value in sorted(noted.detail.items()))
+            yield Verdict(noted.what, "fail", f"{detail or 'something'} {AFTER[noted.what]}", (seq,))
+    if reading.ended is None:
+        return
+    late = {step.call.call for step in reading.steps if step.injected and step.seq < reading.ended}
+    for seq, called in find(trace, Called):
+        if seq > reading.ended:
+            yield Verdict("after_end", "fail", f"{called.tool} was called after the end", (seq,))
+    for seq, executed in find(trace, Executed):
+        if seq > reading.ended and executed.call not in late:
+            yield Verdict("after_end", "fail", f"call {executed.call} ran after the end", (seq,))

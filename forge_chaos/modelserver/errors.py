@@ -1,0 +1,34 @@
+"""A provider's refusal, as a client raises it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+class ProviderError(Exception):
+    """The model's provider answered with an HTTP status other than 200.
+
+    `body` is what it sent, `error` the error object in it (`{"message", "type", "param", "code"}`), `{}`
+    when there is none. 429 and 5xx may pass when tried again; other 4xx say that the request itself is
+    wrong.
+    """
+
+    def __init__(self, status: int, body: bytes = b"") -> None:
+        self.status, self.body = status, body
+        self.error = _error(body)
+        super().__init__(f"Error code: {status} - {self.error.get('message') or 'no message'}")
+
+    @property
+    def transient(self) -> bool:
+        """May the same request pass later?"""
+        return self.status == 429 or self.status >= 500
+
+
+def _error(body: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return {}
+    error = found.get("error") if isinstance(found, dict) else None
+    return error if isinstance(error, dict) else {}

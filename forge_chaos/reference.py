@@ -1,0 +1,192 @@
+"""The reference agent: an ordinary tool loop that does everything right.
+
+It is a native agent (see `agent`), nothing in it is known only to forge-chaos, and an author may start
+from a copy. What it gets right, and what the faults are about:
+
+- every call is answered exactly once, under its id, in the order of the calls; a batch runs concurrently
+- an error goes back to the model with its type and text; an exception never ends the run
+- a call that takes too long is answered as such
+- arguments that are no JSON object, and unknown tools, are answered and never executed
+- results are cleaned and capped where they enter the history, and only there
+- equal failing calls are warned of, then ended; the step limit is told to the model at the end
+- a provider's refusal is retried twice, then told
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from forge_chaos.modelserver.errors import ProviderError
+
+CAP = 100_000
+SECONDS = 30.0
+WARN, END = 3, 5
+RETRIES = 2
+PAUSE = 1.0
+
+
+async def agent(task: Any, tools: Any, model: Any) -> str:
+    """The answer to `task.prompt`, worked out with `tools` in at most `task.max_steps` tool calls."""
+    messages: list[dict[str, Any]] = [{"role": "user", "content": task.prompt}]
+    guard, steps = Guard(), 0
+    while steps < task.max_steps:
+        try:
+            reply = await complete(model, messages, tools.specs)
+        except ProviderError as refusal:
+            return f"FAILED: the model refused: {_line(refusal)}"
+        messages.append(reply)
+        calls = reply.get("tool_calls") or []
+        if not calls:
+            return str(reply.get("content") or "")
+        due = calls[: task.max_steps - steps]
+        results = await asyncio.gather(*(_use(tools, call) for call in due))
+        results += [(over_limit(task.max_steps), True)] * (len(calls) - len(due))
+        steps += len(due)
+        for call, (text, failed) in zip(calls, results, strict=True):
+            text += guard.note(call["function"], failed)
+            messages.append({"role": "tool", "tool_call_id": call["id"], "content": text})
+        if guard.ended:
+            return f"FAILED: the same call failed {END} times: {guard.ended}"
+    limit = f"step limit of {task.max_steps} reached"
+    messages.append({"role": "user", "content": f"The {limit}. Answer now, without tools."})
+    try:
+        last = await complete(model, messages, [])
+    except ProviderError:
+        return f"FAILED: {limit}"
+    return str(last.get("content") or "") or f"FAILED: {limit}"
+
+
+async def complete(model: Any, messages: list[dict[str, Any]], specs: list[dict[str, Any]]) -> dict[str, Any]:
+    """One assistant message. Raises the third ProviderError: of a refusal for good, too, since whatever
+    broke the request on its way may pass. An empty reply counts as a refusal."""
+    for attempt in range(RETRIES + 1):
+        try:
+            reply: dict[str, Any] = await model.complete(messages, specs)
+        except ProviderError as refusal:
+            if attempt == RETRIES:
+                raise
+            await asyncio.sleep(PAUSE * 2**attempt if refusal.transient else 0)
+            continue
+        if reply.get("content") or reply.get("tool_calls"):
+            return reply
+    raise ProviderError(200, b'{"error": {"message": "an empty reply"}}')
+
+
+async def _use(tools: Any, call: Mapping[str, Any]) -> tuple[str, bool]:
+    """The result of one call of the model, worded, and whether it failed."""
+    name, known = (
+        call["function"]["name"],
+        {spec["function"]["name"]: spec["function"] for spec in tools.specs},
+    )
+    if name not in known:
+        return f"LookupError: no tool {name!r}. The tools are: {', '.join(known)}", True
+    try:
+        arguments = json.loads(call["function"]["arguments"] or "{}")
+    except (ValueError, RecursionError) as error:
+        arguments, why = None, f": {error}"
+    else:
+        why = ""
+    if not isinstance(arguments, dict):
+        takes = ", ".join(known[name].get("parameters", {}).get("properties", {}))
+        return f"ValueError: the arguments are no JSON object{why}. {name} takes: {takes}", True
+    return await use(tools, name, arguments, call["id"])
+
+
+async def use(tools: Any, name: str, arguments: Mapping[str, Any], id: str | None = None) -> tuple[str, bool]:
+    """Call one tool: its result as the model is told it, and whether it failed."""
+    seconds = tools.limit(name) if hasattr(tools, "limit") else SECONDS
+    try:
+        async with asyncio.timeout(seconds) as clock:
+            value = await tools.call(name, dict(arguments), id=id)
+    except asyncio.CancelledError as error:
+        # Our own cancellation ends the run; one that the tool raised by itself is an error like others.
+        current = asyncio.current_task()
+        if current is None or current.cancelling():
+            raise
+        return worded(error), True
+    except TimeoutError as error:
+        return (
+            f"TimeoutError: no answer within {seconds:g} seconds" if clock.expired() else worded(error)
+        ), True
+    except (Exception, SystemExit) as error:
+        return worded(error), True
+    return worded(value), False
+
+
+def over_limit(steps: int) -> str:
+    """The answer to a call that is over the step limit."""
+    return f"not executed: the limit of {steps} steps is reached"
+
+
+def worded(value: Any) -> str:
+    """A result as text for the history: valid UTF-8 without NUL, at most CAP characters."""
+    if isinstance(value, BaseException):
+        text = str(value)
+        text = f"{type(value).__name__}: {text}" if text else type(value).__name__
+    elif isinstance(value, str):
+        text = value or "(no output)"
+    else:
+        text = json.dumps(_plain(value), ensure_ascii=False)
+    text = text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+    if len(text) <= CAP:
+        return text
+    mark = f"\n[... {len(text)} characters in all, the middle is left out ...]\n"
+    half = (CAP - len(mark)) // 2
+    return text[:half] + mark + text[-half:]
+
+
+def _plain(value: Any) -> Any:
+    """`value` as strict JSON: what JSON cannot hold becomes text."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return sorted((_plain(item) for item in value), key=str)
+    if isinstance(value, bytes | bytearray):
+        return bytes(value).decode("utf-8", "replace")
+    if value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return str(value)
+
+
+class Guard:
+    """Counts equal failing calls, from the last time that they or any new call succeeded. Polling
+    succeeds, so it passes."""
+
+    def __init__(self) -> None:
+        self._failed: Counter[str] = Counter()
+        self._succeeded: set[str] = set()
+        self.ended = ""
+
+    def note(self, function: Mapping[str, Any], failed: bool) -> str:
+        """Take note of a result; gives the warning to add to it. `ended` names the call that was too much."""
+        key = _key(function)
+        if not failed:
+            if key not in self._succeeded:
+                self._failed.clear()
+            self._failed.pop(key, None)
+            self._succeeded.add(key)
+            return ""
+        self._failed[key] += 1
+        if self._failed[key] >= END:
+            self.ended = f"{function['name']}({function['arguments']})"
+        return (
+            f"\n[This call has failed {WARN} times. Try something else.]" if self._failed[key] == WARN else ""
+        )
+
+
+def _key(function: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps([function["name"], json.loads(function["arguments"])], sort_keys=True)
+    except ValueError:
+        return json.dumps([function["name"], function["arguments"]])
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]

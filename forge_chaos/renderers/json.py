@@ -1,0 +1,52 @@
+"""The result as one JSON object, for machines: FORMATS, "result"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from json import dumps
+from typing import Any
+
+from forge_chaos import score
+from forge_chaos.verdict import Scorecard, Trial
+
+
+def json(card: Scorecard, trials: Sequence[Trial]) -> str:
+    """Strict JSON in ASCII, so that it passes any pipe. What does not apply is null."""
+    result = {
+        "run": card.run,
+        "agent": card.agent,
+        "model": card.model,
+        "persona": card.persona,
+        "seed": card.seed,
+        "clean": {"passed": card.clean_passed, "of": card.clean_of},
+        "classes": [asdict(row) for row in card.rows],
+        "overall": card.overall,
+        "trials": card.trials,
+        "not_reached": card.not_reached,
+        "failures": [_failure(trial) for trial in score.failures(card, trials)],
+        "skipped": [asdict(skipped) for skipped in card.skipped],
+        "exit": card.exit,
+    }
+    return dumps(_whole(result), indent=2, allow_nan=False) + "\n"
+
+
+def _failure(trial: Trial) -> dict[str, Any]:
+    return {
+        "scenario": trial.scenario,
+        "plan": ",".join(trial.rules),
+        "outcome": trial.judgement.outcome,
+        "layer": trial.layer,
+        "why": trial.judgement.why,
+        "evidence": list(trial.judgement.evidence),
+        "replay": trial.replay,
+    }
+
+
+def _whole(value: Any) -> Any:
+    """Without lone surrogates, which many readers of JSON refuse."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_whole(key): _whole(item) for key, item in value.items()}
+    return [_whole(item) for item in value] if isinstance(value, list | tuple) else value

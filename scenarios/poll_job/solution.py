@@ -1,0 +1,35 @@
+import re
+
+from forge_chaos.solution import json_list, json_with
+
+JOBS = ("backup", "import", "index", "rebuild", "report")
+
+
+def values(rng):
+    return {
+        "job": f"{rng.choice(JOBS)}-{rng.randint(10, 99)}",
+        "polls": rng.randint(2, 4),
+        "job_result": f"R{rng.randint(10000, 99999)}",
+    }
+
+
+def state(text):
+    found = json_with("id", "status", "progress", "result")(text)
+    if found["status"] not in ("running", "done") or (found["status"] == "done") != bool(found["result"]):
+        raise ValueError("not the state of a job")
+    return found
+
+
+async def solve(task, tools):
+    name = re.search(r"the job `([^`]+)`", task.prompt)[1]
+
+    async def started():
+        entries = await tools.list_ledger(kind="job", expect=json_list("kind", "id", "name"))
+        return next((entry for entry in entries if entry["name"] == name), None)
+
+    job = await tools.start_job(name=name, expect=json_with("id", "status"), check=started)
+    now = {"status": "running"}
+    while now["status"] != "done":
+        now = await tools.poll_job(id=job["id"], expect=state)
+    await tools.write_file(path="result.txt", text=str(now["result"]))
+    return "DONE"
