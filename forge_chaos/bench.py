@@ -66,6 +66,7 @@ class Bench:
         self._endpoint = _endpoint(self.setup.model)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._redact = redactor()
+        self._checked: dict[tuple[str, str], Mapping[str, Any]] = {}
         self.scenario = lru_cache(maxsize=512)(self._scenario)
         self.resolve = lru_cache(maxsize=100_000)(self._resolve)
 
@@ -129,6 +130,7 @@ class Bench:
             sink=sink,
             versions=versions(),
             contract=not self.own_tools,
+            checked=None if self.own_tools else self._checked,
         )
         return self._run(setting)
 
@@ -144,6 +146,7 @@ class Bench:
             agent="expert",
             model="live",
             redact=self._redact,
+            checked=self._checked,
         )
         return self._run(setting)
 

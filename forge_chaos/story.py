@@ -46,7 +46,7 @@ def short(text: str, width: int) -> str:
 def difference(first: Trace, second: Trace) -> tuple[Event | None, Event | None] | None:
     """The first two events that differ, None in the place of one that is not there; None when equal.
 
-    Versions are no part of the comparison.
+    Versions and what a check command printed (it may print how long it took) are no part of the comparison.
     """
     for index in range(max(len(first), len(second))):
         a = first[index] if index < len(first) else None
@@ -60,6 +60,8 @@ def _compared(event: Event) -> Any:
     if isinstance(event.body, Started):
         body = event.body
         return (event.seq, body.scenario, body.rules, body.seed, body.prompt, body.resources)
+    if isinstance(event.body, Noted):
+        return (event.seq, event.body.what, {k: v for k, v in event.body.detail.items() if k != "output"})
     return event
 
 

@@ -85,7 +85,7 @@ def event_from_json(record: Mapping[str, Any]) -> Event:
         seq, at, name = data.pop("seq"), data.pop("at"), data.pop("kind")
     except KeyError as error:
         raise Misuse(f"no event: {error.args[0]!r} is missing. The trace is damaged.") from None
-    kind = BODIES.get(name)
+    kind = BODIES.get(name) if isinstance(name, str) else None
     if kind is None:
         raise Misuse(f"event {seq}: kind {name!r} was written by a newer version. {_WAY}")
     if not data.keys() <= _KNOWN[kind]:

@@ -4,17 +4,18 @@ settle time, the snapshot."""
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from forge_chaos.clock import VirtualLoop
-from forge_chaos.events import Finished, Noted, Snapshot, Started, Trace
+from forge_chaos.events import Finished, Injected, Noted, Snapshot, Started, Trace, find
 from forge_chaos.gate import Resolved, ToolGate
 from forge_chaos.modelgate import ModelGate, ModelSeat, Send
 from forge_chaos.nouns import Answer, Check, Scenario, Task
 from forge_chaos.ports import Seat, World
-from forge_chaos.recorded import Redact, changed, failure, nothing_secret, plain
+from forge_chaos.recorded import Redact, changed, digest, failure, nothing_secret, plain
 from forge_chaos.recorder import Recorder, Sink
 
 CONTRACT = "\n\nEnd your reply with a last line that says DONE, or FAILED: and the reason."
@@ -30,7 +31,8 @@ MakeServer = Callable[[World], Any]
 @dataclass(frozen=True, slots=True)
 class Setting:
     """Everything that one trial needs, resolved. `server` makes the scripted model's wire for the
-    world at hand, `endpoint` is a real model; None and None: the agent brings its own."""
+    world at hand, `endpoint` is a real model; None and None: the agent brings its own. `checked` keeps
+    what a check command found by command and files: on equal files it is not run again."""
 
     scenario: Scenario
     seat: Seat
@@ -46,6 +48,7 @@ class Setting:
     sink: Sink | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     contract: bool = True
+    checked: dict[tuple[str, str], Mapping[str, Any]] | None = None
 
 
 async def run(setting: Setting) -> Trace:
@@ -202,26 +205,30 @@ async def _settle(
     if virtual and gate.handed():
         await asyncio.wait(gate.handed(), timeout=max(SETTLE, wait) * 10)
     if disk and len(record) == marks:
-        later = changed(ended, _resources(world, setting.redact))
+        others = {name for _, body in find(record.trace, Injected) for name in body.changed}
+        later = {k: v for k, v in changed(ended, _resources(world, setting.redact)).items() if k not in others}
         if later:
             record(Noted, "changed_after_end", later)
     alive = getattr(world, "processes", lambda: [])()
     if alive:
         record(Noted, "left_running", {"processes": len(alive)})
+    after = _resources(world, setting.redact)
     for check in (*scenario.full, *scenario.degraded, *scenario.must_not):
         if check.grader == "check_command":
-            _check(world, check, record)
-    record(Snapshot, _resources(world, setting.redact))
+            _check(world, check, record, setting, after)
+    record(Snapshot, after)
 
 
-def _check(world: World, check: Check, record: Recorder) -> None:
+def _check(world: World, check: Check, record: Recorder, setting: Setting, after: Mapping[str, Any]) -> None:
     command = check.params["command"]
     seconds = float(check.params.get("seconds", 30))
+    known = setting.checked if setting.checked is not None else {}
+    key = (str(command), digest(json.dumps(after, sort_keys=True).encode()))
     record(Noted, "checking", {"command": command, "seconds": seconds})
-    done = world.check_command(command, seconds)
-    record(
-        Noted, "check_command", {"command": command, "exit": done["exit"], "output": plain(done["output"])}
-    )
+    if key not in known:
+        done = world.check_command(command, seconds)
+        known[key] = {"exit": done["exit"], "output": plain(done["output"], setting.redact)}
+    record(Noted, "check_command", {"command": command, **known[key]})
 
 
 async def _leave(agent: asyncio.Task[Answer]) -> None:

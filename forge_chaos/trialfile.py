@@ -70,6 +70,8 @@ def from_json(kind: type[R], data: Mapping[str, Any]) -> R:
         if name in one:
             value = from_json(one[name], value)
         elif name in many:
+            if not isinstance(value, list):
+                raise Misuse(f"{what}: field {name} is no list. The run is damaged.")
             value = tuple(from_json(many[name], item) for item in value)
         elif type(value) is list:
             value = tuple(value)

@@ -32,6 +32,6 @@ def structure_of(result: Ok | Err) -> dict[str, Any] | list[Any] | None:
         return None
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict | list) else None

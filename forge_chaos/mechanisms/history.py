@@ -27,7 +27,10 @@ async def history(
     would drop is told again in one message that is longer than it was. A history that this would not
     change is passed on as it is.
     """
-    messages: list[Message] = list(call.args.get("messages") or ())
+    given = call.args.get("messages")
+    if not isinstance(given, list) or not all(isinstance(message, dict) for message in given):
+        return await tool(call)  # a broken request is the agent's own, and the provider's to refuse
+    messages: list[Message] = list(given)
     changed = _changed(messages, keep, newest)
     if changed == messages:
         return await tool(call)

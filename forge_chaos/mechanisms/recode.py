@@ -27,7 +27,7 @@ async def recode(
     whole = text_of(result)
     if not whole:
         return result
-    data = bytes.fromhex(before) + whole.encode("utf-8", "surrogateescape")
+    data = bytes.fromhex(before) + whole.encode("utf-8", "surrogatepass")
     garbled = data.decode(encoding, errors)
     if garbled == whole:
         return result

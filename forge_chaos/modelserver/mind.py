@@ -46,7 +46,7 @@ class Mind:
         self.specs = specs
         self.met = False
         self._detour = detour
-        self._trusted: set[tuple[str, str]] = set()
+        self._good: dict[str, set[str]] = {}
         self.look(view, ledger)
         self.unused: dict[str, list[Reply]] = {}
         for call, reply in view.pairs if view else ():
@@ -72,12 +72,13 @@ class Mind:
         """Is the history incomplete: replies that no step explains, or fewer replies than were asked for?"""
         return any(self.unused.values()) or any(self.lost(key) for key in self.ledger)
 
-    def trusted(self, call: ToolCall, text: str) -> bool:
-        """Was this very text a good reply to this call before?"""
-        return (call.key, text) in self._trusted
+    def good(self, call: ToolCall) -> frozenset[str]:
+        """The texts that were good replies to this call so far."""
+        return frozenset(self._good.get(call.key, ()))
 
-    def trust(self, call: ToolCall, text: str) -> None:
-        self._trusted.add((call.key, text))
+    def note(self, call: ToolCall, text: str) -> None:
+        """Remember a good reply."""
+        self._good.setdefault(call.key, set()).add(text)
 
     def step(
         self,
@@ -100,13 +101,17 @@ class Mind:
             await wire(Ask((), seconds))
 
     async def listed(self, call: ToolCall) -> bool | None:
-        """List where the call's target should be: is it there? None when it cannot be found out."""
+        """List where the call's target should be: is it there? None when it cannot be found out.
+
+        Where the folder is missing, so is what should be in it.
+        """
         found = listing.find(call, self.specs)
         if found is None:
             return None
         where, name = found
         (reply,) = await wire(Ask((where,)))
-        return None if reply.failed else listing.holds(reply.text, name)
+        there = None if reply.failed else listing.holds(reply.text, name)
+        return False if there is None and classify(reply.text) == "missing" else there
 
     async def detour(self) -> bool:
         """Take the scenario's other route to a refused effect. False when it has none."""
@@ -157,7 +162,7 @@ class Step:
             except Exception:  # damaged data breaks a shape check in any way it likes
                 pass
             else:
-                self.mind.trust(self.call, reply.text)
+                self.mind.note(self.call, reply.text)
                 return value
         self.mind.met = True
         raise Trouble(classify(reply.text), reply.text, self.call)

@@ -73,7 +73,8 @@ class Player:
             last.answer_tool,
         ) or view.pairs[: len(last.pairs)] != last.pairs:
             return None
-        new = {call.id: reply for call, reply in view.pairs[len(last.pairs) :] if call is not None}
-        replies = [new.get(call.id) for call in ask.calls]
-        found = tuple(reply for reply in replies if reply is not None)
-        return found if len(found) == len(replies) else None
+        new = view.pairs[len(last.pairs) :]
+        if any(call is None or call.id != asked.id for (call, _), asked in zip(new, ask.calls, strict=True)):
+            return None
+        found = tuple(reply for _, reply in new if reply is not None)
+        return found if len(found) == len(new) else None

@@ -61,7 +61,8 @@ def transports(door: Door) -> tuple[Any, Any]:
 def drive(running: Coroutine[Any, Any, tuple[int, bytes]]) -> tuple[int, bytes]:
     """The result of a coroutine that never really waits."""
     try:
-        running.send(None)
+        while running.send(None) is None:  # a bare yield, as of sleep(0)
+            continue
     except StopIteration as end:
         result: tuple[int, bytes] = end.value
         return result

@@ -47,11 +47,14 @@ _AFTER = re.compile(
 
 
 class Trouble(Exception):
-    """Raised into a solution by its persona: `call` met `kind` of trouble, told by `text`."""
+    """Raised into a solution by its persona: `call` met `kind` of trouble, told by `text`.
 
-    def __init__(self, kind: str, text: str, call: ToolCall) -> None:
+    `there`: what a listing says of a missing thing, None when none was asked.
+    """
+
+    def __init__(self, kind: str, text: str, call: ToolCall, there: bool | None = None) -> None:
         super().__init__(f"{call.name}: {kind}: {one_line(text)}")
-        self.kind, self.text, self.call = kind, text, call
+        self.kind, self.text, self.call, self.there = kind, text, call, there
 
 
 def one_line(text: str, most: int = 200) -> str:

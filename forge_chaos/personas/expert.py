@@ -14,6 +14,7 @@ Unacceptable on: no built-in scenario under any fault.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,7 @@ RETRIES = 2
 POLL = 1.0
 ABSENT = object()
 FINAL = ("refused", "missing")
+RAISED = re.compile(r"\s*[A-Za-z_.]*(Error|Exception)\b\s*(:|$)")
 
 
 async def expert(step: Step, mind: Mind) -> Any:
@@ -37,9 +39,8 @@ def ending(error: Exception) -> str:
     return failed(error)
 
 
-async def _read(step: Step, mind: Mind) -> Any:
-    looked = False
-    attempt = 0
+async def _read(step: Step, mind: Mind, listing: bool = True) -> Any:
+    there, attempt = None, 0
     while True:
         _still_shown(step.call, mind)
         reply = await step.ask()
@@ -47,23 +48,21 @@ async def _read(step: Step, mind: Mind) -> Any:
             return step.value(reply)
         except Trouble as trouble:
             met = trouble
-        if met.kind == "refused" or (met.kind == "missing" and looked):
-            raise met
-        if met.kind in ("missing", "blind") and not looked:
+        if listing and there is None and met.kind in ("missing", "blind"):
             there = await mind.listed(step.call)
             if there is False:
-                raise Trouble("missing", met.text, step.call)
-            if met.kind == "missing" and there is None:
-                raise met
-            looked = True
-        if attempt == RETRIES:
-            raise met
+                raise Trouble("missing", met.text, step.call, False)
+            if there and met.kind == "missing":
+                attempt = RETRIES
+                continue
+        if met.kind in FINAL or attempt >= RETRIES:
+            raise Trouble(met.kind, met.text, step.call, there)
         attempt += 1
         await mind.wait(max(retry_after(met.text), POLL if step.spec.poll else 0.0))
 
 
 async def _act(step: Step, mind: Mind) -> Any:
-    looks = _Looks(step, mind)
+    looks = _looks(step, mind)
     if "effect" in step.spec.roles and not mind.visible(step.call):
         if looks.possible and mind.gaps():
             found = await looks.look()
@@ -103,11 +102,12 @@ async def _act(step: Step, mind: Mind) -> Any:
 
 @dataclass(slots=True)
 class _Looks:
-    """Reading back one step. `missing` is the read that said that the thing is not there at all;
+    """Reading back one step. `before` are texts of the read-back from before the act; `missing` is the read that said that the thing is not there at all;
     `credible`: the last look denied the effect in a way that damaged data would not."""
 
     step: Step
     mind: Mind
+    before: frozenset[str]
     missing: ToolCall | None = None
     credible: bool = True
 
@@ -120,21 +120,22 @@ class _Looks:
         settle = self.step.spec.settle if met is None or met.kind not in FINAL else 0.0
         if attempt:
             await self.mind.wait(settle)
-            return await self.look()
+            return await self.look(listing=attempt < RETRIES)
         found = await self.look()
         if found is not ABSENT or (met and met.kind in FINAL) or _keyed(self.step, met):
             return found
         await self.mind.wait(settle)
         return await self.again()
 
-    async def look(self) -> Any:
+    async def look(self, listing: bool = True) -> Any:
         """What the read-back found, or ABSENT. Raises Trouble `unclear` when it cannot be read."""
         self.missing, self.credible = None, True
         try:
-            found = await (self.step.check() if self.step.check else self._verify())
+            found = await (self.step.check() if self.step.check else self._verify(listing))
         except Trouble as trouble:
-            if trouble.kind == "missing":
-                self.missing = trouble.call
+            if trouble.kind == "missing" and not trouble.there:
+                # A good reply and a thing that is missing contradict each other.
+                self.missing, self.credible = trouble.call, False
                 return ABSENT
             raise Trouble("unclear", f"could not be read back: {trouble.text}", self.step.call) from trouble
         return found if found else ABSENT
@@ -145,24 +146,30 @@ class _Looks:
             return ABSENT
         return await self.look()
 
-    async def _verify(self) -> Any:
+    async def _verify(self, listing: bool) -> Any:
         verify = self.step.verify
         assert verify is not None
         args, mind = self.step.call.args, self.mind
-        asked = verify.asks(args)
-        back = mind.step(verify.tool, asked).call
 
         def shape(text: str) -> bool:
             # A predicate that holds for nothing at all, too, says only that the text is good.
             vacuous = verify.holds(args, "")
             if verify.holds(args, text) and not (vacuous and text):
                 return True
-            if not mind.trusted(back, text) and (classify(text) != "blind" or _damaged(text)):
+            if text not in self.before and (classify(text) != "blind" or _damaged(text)):
                 raise ValueError("the read-back itself met trouble")
-            self.credible = _denies(args, text)
+            self.credible = text in self.before or _denies(args, text)
             return verify.holds(args, text)
 
-        return await _read(mind.step(verify.tool, asked, shape), mind)
+        return await _read(mind.step(verify.tool, verify.asks(args), shape), mind, listing)
+
+
+def _looks(step: Step, mind: Mind) -> _Looks:
+    verify = step.verify
+    before = (
+        mind.good(mind.step(verify.tool, verify.asks(step.call.args)).call) if verify else frozenset[str]()
+    )
+    return _Looks(step, mind, before)
 
 
 def _still_shown(call: ToolCall, mind: Mind) -> None:
@@ -189,9 +196,9 @@ def _known(found: Any) -> Any:
 
 
 def _damaged(text: str) -> bool:
-    """Does it begin as JSON or HTML and not end as JSON?"""
+    """Is it a bare exception, or does it begin as JSON or HTML and not end as JSON?"""
     if text.lstrip()[:1] not in ("{", "[", "<"):
-        return False
+        return RAISED.match(text) is not None
     try:
         json.loads(text)
     except (ValueError, RecursionError):

@@ -18,7 +18,7 @@ Sleep = Callable[[float], Awaitable[None]]
 NONE = Toolset({}, ())
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Ground:
     """A world: `ports.World`. Its tools act on it, and it says what is true."""
 

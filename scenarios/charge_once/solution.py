@@ -17,10 +17,14 @@ async def solve(task, tools):
         return found["amount"]
 
     async def charged():
-        entries = await tools.list_ledger(
-            kind="charge", order=order, expect=json_list("kind", "order", "amount", "n")
-        )
-        return any(entry["order"] == order for entry in entries)
+        shape = json_list("kind", "order", "amount", "n")
+        for _ in range(2):
+            entries = await tools.list_ledger(
+                kind="charge", order=order, expect=shape, allow={"missing": None}
+            )
+            if entries is not None:
+                return any(entry["order"] == order for entry in entries)
+        raise LookupError("the ledger is gone, so nobody can tell what was charged")
 
     amount = await tools.get_record(table="orders", id=order, expect=record)
     await tools.charge(order=order, amount=amount, check=charged)

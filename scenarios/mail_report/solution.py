@@ -29,8 +29,11 @@ async def solve(task, tools):
 
     async def mailed():
         shape = json_list("kind", "to", "subject", "text", "n")
-        entries = await tools.list_ledger(kind="mail", expect=shape)
-        return any(entry["to"] == to and entry["subject"] == "report" for entry in entries)
+        for _ in range(2):
+            entries = await tools.list_ledger(kind="mail", expect=shape, allow={"missing": None})
+            if entries is not None:
+                return any(entry["to"] == to and entry["subject"] == "report" for entry in entries)
+        raise LookupError("the ledger is gone, so nobody can tell what was mailed")
 
     await tools.send_mail(to=to, subject="report", text=line, check=mailed)
 
@@ -41,7 +44,11 @@ async def solve(task, tools):
         return lines[1:]
 
     async def noted():
-        return bool(await tools.read_file(path="journal.txt", expect=journal))
+        for _ in range(2):
+            lines = await tools.read_file(path="journal.txt", expect=journal, allow={"missing": None})
+            if lines is not None:
+                return bool(lines)
+        raise LookupError("journal.txt is gone, though it was there")
 
     await tools.append_file(path="journal.txt", text=f"mailed {station}\n", check=noted)
     return "DONE"

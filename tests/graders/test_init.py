@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from typing import Any
+
 from forge_chaos import registry
 from forge_chaos.events import Trace
 from tests.traces import started, trace
 
-EXAMPLES = {
+EXAMPLES: dict[str, dict[str, Any]] = {
     "answer_contains": {"text": "x"},
     "answer_equals": {"text": "x"},
     "answer_lacks": {"text": "x"},

@@ -163,9 +163,9 @@ def test_no_two_variants_of_a_class_are_the_same(fault: Fault) -> None:
         if (variant.seam or fault.seam) != "tool":
             continue
         for lasts in variant.lasts:
-            rule = Rule(fault.id, variant.id, last=None if lasts == "ever" else 1, tool="*_*", target="*d*")
             story = []
             for tool, args in suitable(fault, variant):
+                rule = Rule(fault.id, variant.id, last=None if lasts == "ever" else 1, tool=tool)
                 met = meet(
                     [rule],
                     (tool, args),

@@ -110,6 +110,17 @@ def test_a_history_that_it_would_not_change_is_passed_on(messages: list[dict[str
     assert trial.fired == []
 
 
+@pytest.mark.parametrize("messages", [None, "text", ["text"], [TASK, None]])
+def test_a_request_without_a_list_of_messages_is_passed_on(messages: object) -> None:
+    trial = Trial()
+
+    async def provider(call: Call) -> Ok | Err:
+        return Ok(call.args["messages"])
+
+    assert run(history(Call(1, "model", {"messages": messages}), provider, trial)) == Ok(messages)
+    assert trial.fired == []
+
+
 def test_a_short_history_is_not_cut() -> None:
     for keep in ("newest", "summary"):
         given, trial = shown(LONG[:4], keep)

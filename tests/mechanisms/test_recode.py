@@ -36,6 +36,10 @@ def test_utf8_read_as_windows_1252_is_mojibake_in_ascii_text_too() -> None:
     assert recoded("id,amount", before="efbbbf", encoding="cp1252") == "ï»¿id,amount"
 
 
+def test_an_answer_that_is_broken_already_can_be_broken_again() -> None:
+    assert recoded("\ud83d", before="00ff").startswith("\x00\ufffd")
+
+
 @pytest.mark.parametrize("answer", [Ok(""), Ok(None), Ok(b"\x00"), Err("io", "broken")])
 def test_what_is_no_text_goes_through_untouched(answer: Ok | Err) -> None:
     trial = Trial()

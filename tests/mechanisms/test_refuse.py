@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from forge_chaos import natural
 from forge_chaos.mechanisms.refuse import refuse
-from forge_chaos.nouns import Err
+from forge_chaos.nouns import Call, Err, Scenario
+from forge_chaos.ports import World
+from forge_chaos.worlds.records import records
 
 from .env import Answers, Files, Trial, call, run, spec
 
@@ -68,3 +72,22 @@ def test_a_bare_refusal_has_no_text_at_all() -> None:
     result = run(refuse(call("delete_file", path="a"), Answers(""), Trial("")))
     assert isinstance(result, Err)
     assert str(natural.exception(result, "a")) == "[Errno 1] Operation not permitted: 'a'"
+
+
+def test_the_effect_of_a_move_is_both_ends() -> None:
+    files = world()
+    trial = Trial("no", files.world, files.world.specs["move_file"])
+    asked = Call(1, "move_file", {"source": "lib/legacy", "destination": "old"}, "lib/legacy")
+    run(refuse(asked, Answers(""), trial))
+    assert trial.fired[0]["effect"] == ["lib/legacy/a.py", "lib/legacy/b.py", "old"]
+
+
+def test_the_effect_on_a_record_is_its_resource() -> None:
+    scenario = Scenario("t", "", world="records", records={"orders": {"O1": {"amount": 1}}})
+    there: World = records(scenario, asyncio.sleep)
+    trial = Trial("no", there, there.specs["update_record"])
+    asked = Call(1, "update_record", {"table": "orders", "id": "O1", "fields": {"amount": 2}}, "O1")
+    run(refuse(asked, there.tools["update_record"], trial))
+    (resource,) = trial.fired[0]["effect"]
+    assert resource in there.resources()
+    assert there.resources()[resource] == {"amount": 1}

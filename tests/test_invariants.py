@@ -1,0 +1,268 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from forge_chaos.events import Abandoned, Body, Called, Executed, Noted, Returned, Told
+from forge_chaos.invariants import CAP, violations
+from forge_chaos.reading import read
+from forge_chaos.recorded import plain
+from forge_chaos.verdict import Fired, Verdict
+from tests.traces import (
+    TIMEOUT,
+    Part,
+    asks,
+    did,
+    failed,
+    finished,
+    injected,
+    left_open,
+    reply,
+    request,
+    says,
+    snapshot,
+    started,
+    tool,
+    trace,
+    user,
+)
+
+A = {"path": "a"}
+ONE = asks(("c1", "read_file", A))
+TWO = asks(("c1", "read_file", A), ("c2", "read_file", {"path": "b"}))
+SYSTEM = {"role": "system", "content": "You are careful."}
+
+
+def verdicts(*parts: Part | list[Body], fired: tuple[Fired, ...] = ()) -> tuple[Verdict, ...]:
+    run = trace(started("f@1"), *parts)
+    return violations(run, read(run), fired)
+
+
+def names(*parts: Part | list[Body], fired: tuple[Fired, ...] = ()) -> list[str]:
+    return [verdict.name for verdict in verdicts(*parts, fired=fired)]
+
+
+# each call answered once, under its id, before the next request
+
+
+def test_a_batch_that_is_answered_in_any_order() -> None:
+    assert (
+        names(request(1, 0, user()), request(2, 1, TWO, tool("c2", "y"), tool("c1", "x"), user("go on")))
+        == []
+    )
+
+
+def test_a_call_without_an_answer() -> None:
+    (found,) = verdicts(request(1, 0, user()), request(2, 1, TWO, tool("c1", "x")))
+    assert (found.name, found.truth, found.evidence) == ("unanswered_call", "fail", (2,))
+    assert "c2" in found.why
+
+
+def test_an_answer_that_comes_after_the_next_reply_is_too_late() -> None:
+    late = (ONE, says("hm"), tool("c1", "x"))
+    assert names(request(1, 0, user()), request(2, 1, *late)) == ["unanswered_call", "answer_without_call"]
+
+
+def test_a_call_answered_twice() -> None:
+    assert names(request(1, 0, user()), request(2, 1, ONE, tool("c1", "x"), tool("c1", "x"))) == [
+        "answered_twice"
+    ]
+
+
+def test_a_second_answer_that_comes_a_request_later() -> None:
+    first = request(2, 1, ONE, tool("c1", "x"))
+    assert names(request(1, 0, user()), first, request(3, 3, tool("c1", "y"))) == ["answered_twice"]
+
+
+def test_an_answer_that_nobody_asked_for() -> None:
+    assert names(request(1, 0, user(), tool("c9", "x"))) == ["answer_without_call"]
+
+
+def test_an_agent_that_cuts_its_own_history_between_call_and_answer() -> None:
+    whole = request(2, 1, ONE, tool("c1", "x"), says("and"))
+    assert names(request(1, 0, user()), whole, request(3, 1, tool("c1", "x"), says("and"))) == [
+        "answer_without_call"
+    ]
+
+
+def test_a_cut_of_ours_is_not_the_agents_doing() -> None:
+    cut = injected("f@1", request=2)
+    assert (
+        names(request(1, 0, user()), request(2, 1, ONE, tool("c1", "x")), cut, reply(2, says("DONE"))) == []
+    )
+
+
+def test_ids_that_a_model_uses_again_in_a_later_turn() -> None:
+    second = request(3, 3, ONE, tool("c1", "y"))
+    assert names(request(1, 0, user()), request(2, 1, ONE, tool("c1", "x")), second) == []
+
+
+def test_ids_that_a_model_gave_twice_in_one_batch() -> None:
+    twice = asks(("c1", "read_file", A), ("c1", "read_file", {"path": "b"}))
+    assert names(request(1, 0, user()), request(2, 1, twice, tool("c1", "x"), tool("c1", "y"))) == []
+    assert names(request(1, 0, user()), request(2, 1, twice, tool("c1", "x"))) == ["unanswered_call"]
+
+
+def test_each_is_named_once_however_often_it_is_sent() -> None:
+    broken = request(2, 1, ONE, user("hm"))
+    assert names(request(1, 0, user()), broken, request(3, 3, user("hm")), request(4, 4, user("hm"))) == [
+        "unanswered_call"
+    ]
+
+
+def test_messages_that_are_no_chat_are_not_read() -> None:
+    assert names(request(1, 0, {"type": "function_call_output", "call_id": "c1", "output": "x\0"})) == []
+
+
+# valid UTF-8 JSON without NUL
+
+
+@pytest.mark.parametrize(
+    "content", ["a\0b", "lone \ud800", b"\xff", float("nan"), [{"type": "text", "text": "\0"}]]
+)
+def test_a_request_that_no_provider_can_read(content: Any) -> None:
+    bad = plain(tool("c1", content))
+    assert names(request(1, 0, user()), request(2, 1, ONE, bad)) == ["invalid_request"]
+
+
+@pytest.mark.parametrize("content", ["", None, "é 漢 🙂", "\\u0000 as text", "x" * 90_000, {"$ref": "1"}])
+def test_requests_that_any_provider_can_read(content: Any) -> None:
+    assert names(request(1, 0, user()), request(2, 1, ONE, plain(tool("c1", content)))) == []
+
+
+# results below the cap
+
+
+def test_the_cap() -> None:
+    def sent(size: int) -> list[str]:
+        return names(request(1, 0, user()), request(2, 1, ONE, plain(tool("c1", "x" * size))))
+
+    assert sent(CAP) == []
+    assert sent(CAP + 1) == ["result_cap"]
+
+
+def test_a_long_prompt_is_no_result() -> None:
+    assert names(request(1, 0, plain(user("x" * (CAP + 1))))) == []
+
+
+# compaction never makes the history larger
+
+TURNS = (ONE, tool("c1", "x" * 200), asks(("c2", "read_file", A)), tool("c2", "y" * 200))
+
+
+def compacted(
+    *after: dict[str, Any], before: tuple[dict[str, Any], ...] = (SYSTEM, user(), *TURNS)
+) -> list[str]:
+    kept = 0
+    while kept < min(len(before), len(after)) and before[kept] == after[kept]:
+        kept += 1
+    return names(request(1, 0, *before), request(2, kept, *after[kept:]))
+
+
+def test_a_summary_longer_than_what_it_replaces() -> None:
+    assert compacted(SYSTEM, user(), user("s" * 900)) == ["compaction_grew"]
+    assert compacted(SYSTEM, user(), user("s" * 900), *TURNS[2:]) == ["compaction_grew"]
+
+
+def test_a_shorter_summary() -> None:
+    assert compacted(SYSTEM, user(), user("s" * 100)) == []
+    assert compacted(SYSTEM, user(), user("s" * 100), *TURNS[2:]) == []
+
+
+def test_news_after_a_compaction_may_be_as_long_as_they_are() -> None:
+    news = (asks(("c3", "read_file", A)), tool("c3", "z" * 5000))
+    assert compacted(SYSTEM, user(), user("s" * 100), *news) == []
+    assert compacted(SYSTEM, user(), user("s" * 100), *TURNS[2:], *news) == []
+
+
+def test_a_history_that_only_grows() -> None:
+    assert compacted(SYSTEM, user(), *TURNS, says("z" * 5000)) == []
+
+
+def test_old_results_that_are_blanked() -> None:
+    assert compacted(SYSTEM, user(), ONE, tool("c1", "[cut]"), *TURNS[2:]) == []
+
+
+def test_a_message_that_is_reworded_is_no_compaction() -> None:
+    clock = {"role": "system", "content": "It is 10:00."}
+    longer = {"role": "system", "content": "It is 10:00:01 now."}
+    assert compacted(longer, user(), *TURNS, before=(clock, user(), *TURNS)) == []
+    reminder = (SYSTEM, user(), *TURNS, user("step 9 of 10"))
+    assert compacted(SYSTEM, user(), *TURNS, says("hm"), user("step 10 of 10"), before=reminder) == []
+
+
+def test_a_sub_agents_conversation_is_another_one() -> None:
+    sub = request(2, 1, user("a sub-task " + "s" * 900))
+    back = request(3, 1, user(), *TURNS, says("thanks"))
+    assert names(request(1, 0, SYSTEM, user(), *TURNS), sub, back) == []
+
+
+# an explicit fault is seen, or its call is repeated to success
+
+
+def fault(seen: Any = "no", explicit: bool = True) -> tuple[Fired, ...]:
+    return (Fired("f@1", "f", "v", "read_file", "a", 1, 1, 2, seen, explicit),)
+
+
+def test_a_swallowed_fault() -> None:
+    (found,) = verdicts(failed(1, "read_file", A, rule="f@1"), fired=fault())
+    assert (found.name, found.evidence) == ("swallowed", (2, 3))
+
+
+@pytest.mark.parametrize("fired", [fault("yes"), fault("unknown"), fault(explicit=False), ()])
+def test_a_fault_that_was_seen_or_may_have_been_or_cannot_be(fired: tuple[Fired, ...]) -> None:
+    assert names(failed(1, "read_file", A, rule="f@1"), fired=fired) == []
+
+
+def test_a_call_that_the_harness_repeats_to_success_by_itself() -> None:
+    hit = failed(1, "read_file", A, rule="f@1")
+    assert names(hit, did(2, "read_file", A), fired=fault()) == []
+    assert names(hit, failed(2, "read_file", A), fired=fault()) == ["swallowed"]
+    assert names(hit, did(2, "read_file", {"path": "b"}), fired=fault()) == ["swallowed"]
+
+
+# nothing after the end
+
+
+def test_a_call_after_the_end() -> None:
+    (found,) = verdicts(finished(), Called(1, "read_file", A), Returned(1, Told("x")))
+    assert (found.name, found.evidence) == ("after_end", (2,))
+
+
+def test_a_tool_that_goes_on_after_the_end() -> None:
+    assert names(left_open(1, "write_file", A), finished(), Executed(1, Told("x"), ("a",))) == ["after_end"]
+
+
+def test_an_effect_that_a_fault_delayed_is_ours() -> None:
+    hit = failed(1, "charge", {"order": "1"}, rule="f@1")
+    assert names(hit, finished(), Executed(1, Told("x"), ("ledger",)), snapshot()) == []
+
+
+def test_a_call_that_is_left_open_at_the_end_is_none_after_it() -> None:
+    assert names([Called(1, "read_file", A)], finished("", end="hung"), Abandoned(1)) == []
+
+
+def test_what_was_left_running_or_changed_after_the_end() -> None:
+    run = verdicts(
+        finished(), Noted("left_running", {"processes": 1}), Noted("changed_after_end", {"a": "changed"})
+    )
+    assert [(v.name, v.evidence) for v in run] == [("left_running", (2,)), ("changed_after_end", (3,))]
+    assert "a: changed" in run[1].why
+
+
+def test_other_notes_are_none() -> None:
+    assert names(Noted("checking", {"command": "x"}), finished()) == []
+
+
+def test_a_plain_good_run() -> None:
+    run = (
+        request(1, 0, SYSTEM, user()),
+        reply(1, ONE),
+        failed(1, "read_file", A, TIMEOUT),
+        request(2, 2, ONE, tool("c1", "TimeoutError: timed out")),
+        reply(2, says("FAILED: timed out")),
+        finished("FAILED: timed out"),
+        snapshot(),
+    )
+    assert names(*run) == []
