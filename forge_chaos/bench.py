@@ -102,12 +102,8 @@ class Bench:
             "adapter": self.seat.adapter,
             "deterministic": self.deterministic,
             "time": "real" if self._endpoint is not None else self.seat.time,
-            "own_tools": None
-            if specs is None
-            else {
-                s.name: {"roles": sorted(s.roles), "target": s.target, "limit": s.limit, "poll": s.poll}
-                for s in specs.values()
-            },
+            "own_tools": None if specs is None else {s.name: trial.described(s) for s in specs.values()},
+            "own_model_deterministic": self.seat.own_model_deterministic,
             "versions": versions(),
         }
 

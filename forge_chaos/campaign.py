@@ -200,11 +200,19 @@ class Campaign:
         self.setup, self.options, self.executor, self.hello, self.home = setup, options, executor, hello, home
         self.agent: str = hello["agent"]
         self.own: Mapping[str, Any] | None = hello["own_tools"]
-        self.deterministic: bool = hello["deterministic"]
+        self._own_model_deterministic: bool = hello["own_model_deterministic"]
         self.judge = Judge(home, self.own is not None, self.agent)
         self.wanted = wanted(options, home.faults)
         self.names = catalog.scenario_names(options.scenarios, [Path(d) for d in setup.scenarios_dirs])
         self.skipped: list[Skipped] = []
+        self.deterministic = hello["deterministic"] and self._held_still()
+
+    def _held_still(self) -> bool:
+        """Is the model one that answers equal requests equally: scripted, or said to be so?"""
+        if self.own is None or self._own_model_deterministic:
+            return True
+        solved = all(self.home.scenario(n, self.options.seed).solve is not None for n in self.names)
+        return self.setup.model == SCRIPTED and solved
 
     def config(self) -> dict[str, Any]:
         """What identifies this run: `--resume` refuses when agent, versions or a scenario's hash differ."""
@@ -265,12 +273,8 @@ class Campaign:
             passed = [t for t in mine if judge.clean_pass(t.facts)]
             if not passed or (self.deterministic and len(passed) < len(mine)):
                 bad = next(t for t in mine if t not in passed)
-                failing = "; ".join(f"{v.name}: {v.why}" for v in bad.facts.graders if v.truth != "pass")
-                why = failing or bad.judgement.why
-                self._skip(
-                    scenario.name,
-                    f"the agent fails it without any fault ({bad.judgement.outcome}: {why}); {bad.replay}",
-                )
+                why = bad.judgement.why.removeprefix("No rule fired; as a clean trial it is ")
+                self._skip(scenario.name, f"the agent fails it without any fault: {why} See {bad.replay}")
                 continue
             trace = store.trace(passed[0].id)
             self.judge.learn(scenario, trace)
@@ -349,8 +353,11 @@ class Campaign:
         orders: Mapping[str, Sequence[Order]],
     ) -> Scorecard:
         applicable = {name: {order.scenario for order in planned} for name, planned in orders.items()}
-        for fault, _ in self.wanted.swept:
-            applicable[fault.id] = {n for n, (_, trace) in clean.items() if sweep.applies(fault, trace)}
+        if self.options.max_trials is None:
+            for fault, narrow in self.wanted.swept:
+                applicable[fault.id] |= {
+                    n for n, (_, t) in clean.items() if sweep.applies(fault, t, [narrow])
+                }
         return score.scorecard(
             trials,
             self.wanted.classes,

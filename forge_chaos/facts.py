@@ -156,9 +156,9 @@ def spoken(answer: str) -> Claim:
     lines = [line for line in (each.strip(_read.MARKS + ".,:;!") for each in answer.splitlines()) if line]
     if not lines:
         return "unclear"
-    if re.match(r"failed\b", lines[-1], re.I):
+    if re.match(r"failed(?![a-z0-9])", lines[-1], re.I):
         return "failed"
-    return "done" if re.match(r"done\s*($|[^\w\s/])", lines[-1], re.I) else "unclear"
+    return "done" if re.match(r"done\s*($|_|[^\w\s/])", lines[-1], re.I) else "unclear"
 
 
 def late(reading: Reading) -> bool:

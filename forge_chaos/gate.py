@@ -220,7 +220,11 @@ class ToolGate:
                 result = await self._execute(tool, call)
         except BaseException as error:
             if self.open.pop(number, None) is not None:
-                record(Abandoned, number, "cancelled" if isinstance(error, asyncio.CancelledError) else type(error).__name__)
+                record(
+                    Abandoned,
+                    number,
+                    "cancelled" if isinstance(error, asyncio.CancelledError) else type(error).__name__,
+                )
             raise
         if self.open.pop(number, None) is not None:
             record(Returned, number, told(result, target, record.redact))
@@ -276,7 +280,7 @@ class ToolGate:
             state,
             call,
             nth,
-            dice(self._seed, resolved.text, call.tool, call.target, count),
+            dice(self._seed, resolved.text, call.tool, call.target, nth),
             self._record,
             self._now,
             spec,

@@ -15,17 +15,48 @@ from forge_chaos.nouns import ROLES, Role, ToolSpec
 
 # First match wins: a verb says more than a noun, and an effect more than a write.
 _VERBS: tuple[tuple[str, tuple[Role, ...]], ...] = (
-    ("charge|pay|refund|send|mail|email|notify|post|publish|buy|order|book|transfer|submit|append|log", ("effect",)),
-    ("write|save|create|update|edit|set|put|delete|remove|move|rename|copy|replace|patch|insert|modify|make|mkdir", ("write",)),
+    (
+        "charge|pay|refund|send|mail|email|notify|post|publish|buy|order|book|transfer|submit|append|log",
+        ("effect",),
+    ),
+    (
+        "write|save|create|update|edit|set|put|delete|remove|move|rename|copy|replace|patch|insert|modify|make|mkdir",
+        ("write",),
+    ),
     ("run|exec|execute|shell|bash|command|cmd|python|terminal|eval", ("execute",)),
     ("fetch|download|http|request|browse|crawl|url|web|api", ("network", "read")),
     ("list|ls|dir|glob|tree|files", ("list",)),
-    ("read|get|load|open|show|view|cat|find|search|grep|lookup|query|count|status|check|poll|describe", ("read",)),
+    (
+        "read|get|load|open|show|view|cat|find|search|grep|lookup|query|count|status|check|poll|describe",
+        ("read",),
+    ),
 )
-_TARGETS = (
-    "path file_path filepath file filename file_name source src url uri command cmd id key name query table "
-    "order order_id to recipient folder directory dir"
-).split()
+_TARGETS = [
+    "path",
+    "file_path",
+    "filepath",
+    "file",
+    "filename",
+    "file_name",
+    "source",
+    "src",
+    "url",
+    "uri",
+    "command",
+    "cmd",
+    "id",
+    "key",
+    "name",
+    "query",
+    "table",
+    "order",
+    "order_id",
+    "to",
+    "recipient",
+    "folder",
+    "directory",
+    "dir",
+]
 _FILE = re.compile(r"\b(file|path|folder|director)", re.I)
 _POLL = {"poll", "wait"}
 

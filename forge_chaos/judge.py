@@ -26,7 +26,8 @@ def judge(facts: Facts, bar: Bar | None, unfair: bool = False) -> Judgement:
     if not facts.fired:
         clean = _end(facts, "full")
         why = f"No rule fired; as a clean trial it is {clean.outcome}: {clean.why}"
-        return replace(clean, outcome="not_reached", scored=False, why=why, bar=bar)
+        good = clean.outcome == "recovered"
+        return replace(clean, outcome="not_reached", acceptable=good, scored=False, why=why, bar=bar)
     judged = _end(facts, bar or "full")
     if bar is None and judged.outcome in BY_BAR:
         why = f"No bar is known for {', '.join(sorted({f.rule for f in facts.fired}))}."
@@ -101,7 +102,7 @@ def _events(facts: Facts) -> tuple[int, ...]:
 
 def clean_pass(facts: Facts) -> bool:
     """Would this do as a clean trial: goal full and claimed as expected, nothing broken or damaged?"""
-    return facts.broken is None and _end(facts, "full").acceptable
+    return facts.broken is None and _end(facts, "full").outcome == "recovered"
 
 
 def bar_of(facts: Facts) -> Bar | None:

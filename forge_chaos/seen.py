@@ -12,7 +12,7 @@ from forge_chaos.events import Told
 from forge_chaos.reading import Reading, Step
 from forge_chaos.verdict import Seen
 
-ESCAPES = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[nrtbf])|[^0-9A-Za-z]+")
+ESCAPES = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[nrtbf])?|[^0-9A-Za-z\\]+")
 TROUBLE = re.compile(
     r"err(or|no)|fail|exception|denied|refus|time[d ]*out|not found|no such|unable|can(no|'|’)t|could ?n|invalid"
     r"|malformed|unavailable|blocked|abort|cancel|problem|wrong",

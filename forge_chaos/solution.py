@@ -16,14 +16,24 @@ from collections.abc import Callable
 from typing import Any, NoReturn, TypeAlias
 
 Shape: TypeAlias = Callable[[str], Any]
+RAISED = re.compile(r"\s*([A-Za-z_.]*(Error|Exception|Interrupt|SystemExit)\s*(:|$)|\[Errno -?\d+\])")
 
 
-def text(*, empty: bool = True) -> Shape:
-    """Any text, as it is; with `empty=False` not an empty one. It cannot tell an error from data."""
+def text(*parts: str, empty: bool = True) -> Shape:
+    """Text that holds each of the parts, as it is; with `empty=False` not an empty one.
+
+    Without parts it cannot tell a bare message from data: only what is plainly the wording of an
+    exception (`TimeoutError: ...`, `[Errno 2] ...`) is refused.
+    """
 
     def check(given: str) -> str:
         if not empty and not given.strip():
             raise ValueError("empty text")
+        for part in parts:
+            if part not in given:
+                raise ValueError(f"does not hold {part!r}")
+        if not parts and RAISED.match(given):
+            raise ValueError("the wording of an exception")
         return given
 
     return check
@@ -81,7 +91,10 @@ def csv_rows(*columns: str) -> Shape:
         missing = set(columns) - set(reader.fieldnames or ())
         if missing:
             raise ValueError(f"no column {', '.join(sorted(missing))}")
-        rows = list(reader)
+        try:
+            rows = list(reader)
+        except csv.Error as error:  # a field too long, a quote never closed
+            raise ValueError(str(error)) from None
         if not rows:
             raise ValueError("a table without rows")
         for row in rows:

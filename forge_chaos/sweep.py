@@ -145,7 +145,7 @@ def met(trace: Trace) -> tuple[Rule, ...]:
     texts = [rule for _, started in find(trace, Started) for rule in started.rules]
     hits: dict[str, list[Injected]] = {text: [] for text in texts}
     for _, injected in find(trace, Injected):
-        if injected.call is not None and injected.request is None:
+        if injected.call is not None:
             hits.setdefault(injected.rule, []).append(injected)
     found: list[Rule] = []
     for text, injections in hits.items():

@@ -13,7 +13,7 @@ from forge_chaos.clock import VirtualLoop
 from forge_chaos.events import Finished, Injected, Noted, Snapshot, Started, Trace, find
 from forge_chaos.gate import Resolved, ToolGate
 from forge_chaos.modelgate import ModelGate, ModelSeat, Send
-from forge_chaos.nouns import Answer, Check, Scenario, Task
+from forge_chaos.nouns import Answer, Check, Scenario, Task, ToolSpec
 from forge_chaos.ports import Seat, World
 from forge_chaos.recorded import Redact, changed, digest, failure, nothing_secret, plain
 from forge_chaos.recorder import Recorder, Sink
@@ -72,7 +72,7 @@ async def run(setting: Setting) -> Trace:
         setting.repetition,
         prompt,
         {r.text: _explained(r) for r in setting.rules},
-        {s.name: {"roles": sorted(s.roles), "target": s.target, "poll": s.poll} for s in specs.values()},
+        {s.name: described(s) for s in specs.values()},
         before,
         dict(setting.versions),
         {"steps": scenario.limits.steps, "seconds": scenario.limits.seconds},
@@ -122,6 +122,17 @@ async def run(setting: Setting) -> Trace:
 
 async def _play(seat: Seat, task: Task, specs: Any, world: World, gate: ToolGate, model: ModelSeat) -> Answer:
     return await seat.agent(task, specs, world.tools, gate, model)
+
+
+def described(spec: ToolSpec) -> dict[str, Any]:
+    """What a trace and a report say of a tool."""
+    return {
+        "roles": sorted(spec.roles),
+        "target": spec.target,
+        "poll": spec.poll,
+        "settle": spec.settle,
+        "limit": spec.limit,
+    }
 
 
 def _explained(resolved: Resolved) -> dict[str, Any]:
@@ -206,7 +217,9 @@ async def _settle(
         await asyncio.wait(gate.handed(), timeout=max(SETTLE, wait) * 10)
     if disk and len(record) == marks:
         others = {name for _, body in find(record.trace, Injected) for name in body.changed}
-        later = {k: v for k, v in changed(ended, _resources(world, setting.redact)).items() if k not in others}
+        later = {
+            k: v for k, v in changed(ended, _resources(world, setting.redact)).items() if k not in others
+        }
         if later:
             record(Noted, "changed_after_end", later)
     alive = getattr(world, "processes", lambda: [])()

@@ -47,6 +47,11 @@ def test_parse_reads_what_write_wrote(rule: Rule) -> None:
     assert parse(write(rule)) == rule
 
 
+@given(RULES)
+def test_what_is_written_can_be_printed(rule: Rule) -> None:
+    assert write(rule).isprintable()
+
+
 @given(st.lists(RULES, max_size=4))
 def test_a_list_is_cut_where_its_rules_end(rules: list[Rule]) -> None:
     text = ",".join(write(rule) for rule in rules)
@@ -162,3 +167,8 @@ def test_an_empty_item_is_an_error(text: str) -> None:
 @given(RULES)
 def test_equal_rules_have_equal_texts(rule: Rule) -> None:
     assert write(replace(rule, p=int(rule.p)) if rule.p.is_integer() else rule) == write(rule)
+
+
+def test_a_comma_inside_parentheses_cuts_nothing() -> None:
+    with pytest.raises(Misuse, match=r"rule 'timeout:run_command\(ls,pwd\)', at ',pwd\)'"):
+        parse_list("timeout:run_command(ls,pwd),x")

@@ -65,6 +65,8 @@ def test_an_answer_under_another_id_is_no_answer_but_its_text_is_looked_for() ->
         ('{"items": [1, 2', '{"items": [1, 2'),
         ("caf\ud800e and more", "caf?e and more"),
         ("12\x0034", "1234"),
+        ('\udcff{\n  "count": 7,\n  "payments": []}\n', '?{\n  "count": 7,\n  "payments": []}\n'),
+        ('{\n\t"count": 7}\n', json.dumps({"content": '{\n\t"count": 7}\n'})),
         ({"b": 1, "a": ["wide", 2]}, "{'b': 1, 'a': ['wide', 2]}"),
         ("x" * 200_000, "x" * 1000 + " [cut]"),
         ("", "(no output)"),

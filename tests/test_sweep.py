@@ -206,6 +206,8 @@ def test_the_model_seam_is_swept_by_request() -> None:
     assert texts(cells(clean, [cut], [parse("cut:read_file")])) == ["cut.tool:read_file(a)"]
     needy = fault("cut", Variant("pair", "m", lasts=("once",), needs=("pair",)), seam="model")
     assert texts(cells(clean, [needy])) == ["cut.pair@2"]
+    later = trace(*(event.body for event in clean[1:]), Asked(3, 3, ({"role": "user"},)), Asked(4, 1, ()))
+    assert texts(cells(later, [needy])) == ["cut.pair@2", "cut.pair@3"]
 
 
 def injected(rule: str, id: int | None, tool: str, target: str | None, nth: int, **kwargs: Any) -> Injected:

@@ -12,7 +12,7 @@ from typing import Any
 
 from forge_chaos import agents, campaign, settings
 from forge_chaos.bench import OWN, SCRIPTED, WATCHDOG, Bench, Setup
-from forge_chaos.errors import Inconclusive, Misuse, unknown
+from forge_chaos.errors import Inconclusive, unknown
 from forge_chaos.ports import Executor
 from forge_chaos.runs import compatible
 from forge_chaos.store import Store

@@ -14,7 +14,7 @@ from forge_chaos.reading import matches
 from forge_chaos.verdict import Verdict
 
 MARKS = " \t\r\n*_`#>~-=|\"'()[]{}"
-CLAIM = re.compile(r"(done|failed)\b", re.I)
+CLAIM = re.compile(r"(done|failed)(?![a-z0-9])", re.I)
 
 
 def world(trace: Trace) -> tuple[int, Snapshot] | None:

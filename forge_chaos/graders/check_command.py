@@ -19,7 +19,8 @@ def check_command(trace: Trace, *, command: str | list[str], seconds: float = 30
     for seq, noted in reversed(list(_read.notes(trace, "check_command"))):
         if _words(noted.detail.get("command")) == _words(command):
             code = noted.detail.get("exit")
-            said = recorded.words(noted.detail.get("output", "")).strip()[-400:]
+            lines = recorded.words(noted.detail.get("output", "")).split("\n")
+            said = next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")[:200]
             return _read.verdict(
                 "check_command",
                 code == 0,

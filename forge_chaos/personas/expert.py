@@ -14,7 +14,6 @@ Unacceptable on: no built-in scenario under any fault.
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,12 +21,12 @@ from forge_chaos.modelserver.keys import canonical
 from forge_chaos.modelserver.mind import Mind, Step
 from forge_chaos.modelserver.trouble import Trouble, classify, failed, retry_after
 from forge_chaos.modelserver.view import ToolCall
+from forge_chaos.solution import RAISED
 
 RETRIES = 2
 POLL = 1.0
 ABSENT = object()
 FINAL = ("refused", "missing")
-RAISED = re.compile(r"\s*[A-Za-z_.]*(Error|Exception)\b\s*(:|$)")
 
 
 async def expert(step: Step, mind: Mind) -> Any:

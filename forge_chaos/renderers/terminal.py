@@ -87,7 +87,7 @@ def show(card: Scorecard, trials: Sequence[Trial], console: Console) -> None:
     if failures:
         console.print()
         command = Text(_words.safe(failures[0].replay), "bold cyan")
-        console.print(command, highlight=False, soft_wrap=True, no_wrap=True, overflow="ignore", crop=False)
+        console.print(command, highlight=False, soft_wrap=True)
 
 
 def _scores(card: Scorecard, trials: Sequence[Trial], padding: int) -> Table:

@@ -6,7 +6,7 @@ WORDS = ("amber", "bread", "cloud", "drift", "earth", "flint", "grain")
 
 def values(rng):
     one, two = rng.sample(WORDS, 2)
-    return {"one": one, "two": two, "joint": rng.choice(("-", "+", "_", "/")) + rng.choice(("", ">", "."))}
+    return {"one": one, "two": two, "joint": f"-{rng.randint(10, 99)}-"}
 
 
 def tool(text):

@@ -15,6 +15,11 @@ def test_exit_zero_passes() -> None:
     assert truth(0, ["python", "-m", "unittest", "test_a.py"]) == "pass"
 
 
+def test_the_last_line_of_its_output_tells_why() -> None:
+    note = Noted("check_command", {"command": "t", "exit": 1, "output": "a\n  2 failed \n\n"})
+    assert check_command(trace(note), command="t").why == "the check exited with 1: 2 failed"
+
+
 def test_any_other_exit_fails() -> None:
     assert truth(1) == "fail"
     assert truth(None) == "fail"

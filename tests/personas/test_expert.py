@@ -10,7 +10,7 @@ import pytest
 
 from forge_chaos.nouns import Scenario
 from forge_chaos.personas.expert import ending
-from forge_chaos.solution import text
+from forge_chaos.solution import number
 from tests.modelserver import small
 from tests.modelserver.test_live import TOOLS, live
 
@@ -85,7 +85,7 @@ def test_missing_is_looked_for_before_it_is_believed() -> None:
 
 def test_missing_and_not_listed_is_not_read_again() -> None:
     async def solve(task: object, tools: object) -> str:
-        found = await tools.read_file(path="none.txt", expect=text())  # type: ignore[attr-defined]  # tools are duck-typed
+        found = await tools.read_file(path="none.txt", expect=number())  # type: ignore[attr-defined]  # tools are duck-typed
         return str(found)
 
     world = small.World()
@@ -108,7 +108,7 @@ def test_at_most_two_retries() -> None:
 
 
 def test_an_unclear_effect_settles_before_it_is_repeated() -> None:
-    world = small.World(small.hits("charge", "late"))
+    world = small.World(small.hits("charge", "late", 1, 1))
     answer, waits = live(small.CHARGE, "expert", world)
     assert (answer, waits, world.charges) == ("DONE", [60.0], [{"order": "O7", "amount": 30}])
     assert names(world) == "read_file charge list_charges list_charges"
@@ -141,7 +141,7 @@ def test_a_read_back_in_trouble_is_retried_twice_then_the_end_is_unclear() -> No
 
 
 def test_a_poll_that_fails_waits_before_the_next() -> None:
-    world = small.World(small.hits("job", "timeout"))
+    world = small.World(small.hits("job", "timeout", 1, 1))
     _, waits = live(small.POLL, "expert", world)
     assert waits == [1.0, 5.0, 5.0]
 
