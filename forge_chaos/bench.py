@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from forge_chaos import agents, catalog, notation, registry, trial
+from forge_chaos import agents, catalog, mapping, notation, registry, trial
 from forge_chaos.clock import VirtualLoop
 from forge_chaos.errors import Misuse
 from forge_chaos.events import Trace
@@ -102,7 +102,12 @@ class Bench:
             "adapter": self.seat.adapter,
             "deterministic": self.deterministic,
             "time": "real" if self._endpoint is not None else self.seat.time,
-            "own_tools": None if specs is None else {s.name: trial.described(s) for s in specs.values()},
+            "own_tools": None
+            if specs is None
+            else {
+                s.name: trial.described(s) | {"parameters": s.parameters, "description": s.description}
+                for s in specs.values()
+            },
             "own_model_deterministic": self.seat.own_model_deterministic,
             "versions": versions(),
         }
@@ -153,10 +158,11 @@ class Bench:
 
         persona = self.setup.persona
         budget = 20 + trial.REQUESTS * max(1, scenario.limits.steps)
-        specs = self.seat.specs
+        own = self.seat.specs
 
         def make(world: World) -> Any:
-            return ScriptedModel(scenario, persona, world.specs if specs is None else specs, budget)
+            specs = world.specs if own is None else mapping.mapped(scenario, specs_of(scenario), own)
+            return ScriptedModel(scenario, persona, specs, budget)
 
         return make
 
@@ -169,6 +175,15 @@ class Bench:
     def close(self) -> None:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.close()
+
+
+def specs_of(scenario: Scenario) -> Mapping[str, ToolSpec]:
+    """The tools of a scenario's world, as its solution knows them."""
+    world = _world_of(scenario, False)(replace(scenario, workspace="memory"), asyncio.sleep)
+    try:
+        return world.specs
+    finally:
+        world.close()
 
 
 def _live(scenario: Scenario, persona: str) -> Seat:

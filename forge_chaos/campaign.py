@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from forge_chaos import agents, catalog, facts, judge, notation, score, sweep, trialfile
-from forge_chaos.bench import SCRIPTED, Bench, Setup
+from forge_chaos import agents, catalog, facts, judge, mapping, notation, score, sweep, trialfile
+from forge_chaos.bench import SCRIPTED, Bench, Setup, specs_of
 from forge_chaos.errors import Broken, Inconclusive, Misuse
 from forge_chaos.events import Trace
-from forge_chaos.nouns import Bar, Fault, Rule, Scenario
+from forge_chaos.nouns import Bar, Fault, Rule, Scenario, ToolSpec
 from forge_chaos.order import Order, trial_id
 from forge_chaos.ports import Executor
 from forge_chaos.runs import next_directory
@@ -248,13 +248,23 @@ class Campaign:
         if scenario.solve is None and self.setup.model == SCRIPTED and self.own is None:
             return self._skip(name, "it has no solution.py for the scripted model to play; name a --model")
         if self.own is not None:
-            missing = _missing(scenario, self.own)
-            if missing:
-                return self._skip(name, f"the agent has no tool for {missing}")
-            if scenario.world != "files":
-                return self._skip(
-                    name, f"its world {scenario.world!r} has no tools in an agent that brings its own"
-                )
+            return self._fitting(scenario)
+        return scenario
+
+    def _fitting(self, scenario: Scenario) -> Scenario | None:
+        """The scenario, when an agent that brings its own tools can work on it."""
+        assert self.own is not None
+        if scenario.world != "files":
+            return self._skip(
+                scenario.name,
+                f"its world {scenario.world!r} has no place in an agent that brings its own tools",
+            )
+        own = {name: own_spec(name, said) for name, said in self.own.items()}
+        lacking = [role for role in scenario.roles if not any(role in spec.roles for spec in own.values())]
+        if scenario.solve is not None and self.setup.model == SCRIPTED:
+            lacking += mapping.missing(scenario, mapping.mapped(scenario, specs_of(scenario), own))
+        if lacking:
+            return self._skip(scenario.name, f"the agent has no tool for {', '.join(lacking)}")
         return scenario
 
     def _skip(self, name: str, why: str) -> None:
@@ -381,14 +391,18 @@ def _sampled(cells: list[tuple[str, str, Rule]], n: int, seed: int) -> list[tupl
     return [cell for cell in cells if (cell[1], cell[2]) in keep]
 
 
-def _missing(scenario: Scenario, own: Mapping[str, Any]) -> str:
-    """What a scenario needs and the agent's own tools lack, in words; empty when nothing."""
-    from forge_chaos.worlds import _roles
-
-    needed = scenario.roles or _roles.roles(scenario)
-    have = {role for spec in own.values() for role in spec["roles"]}
-    lacking = [role for role in needed if role not in have]
-    return ", ".join(f"the role {role!r}" for role in lacking)
+def own_spec(name: str, said: Mapping[str, Any]) -> ToolSpec:
+    """A tool of the agent's own, as its child process described it."""
+    return ToolSpec(
+        name,
+        said["description"],
+        said["parameters"],
+        frozenset(said["roles"]),
+        said["target"],
+        said["limit"],
+        said["poll"],
+        settle=said["settle"],
+    )
 
 
 def _nothing(skipped: Sequence[Skipped]) -> str:

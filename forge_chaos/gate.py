@@ -18,14 +18,11 @@ from typing import Any, Protocol
 
 from forge_chaos import natural, schedule
 from forge_chaos.events import Abandoned, Called, Executed, Injected, Returned, Told
-from forge_chaos.nouns import Call, Err, Fault, Ok, Result, Rule, Tool, ToolSpec, Variant, dice
+from forge_chaos.nouns import PATHS, Call, Err, Fault, Ok, Result, Rule, Tool, ToolSpec, Variant, dice
 from forge_chaos.ports import World
 from forge_chaos.recorded import plain, told
 from forge_chaos.recorder import Recorder
 
-PATHS = frozenset(
-    {"path", "file", "filename", "file_path", "filepath", "source", "folder", "dir", "directory"}
-)
 Stop = Callable[[str, str], None]
 
 

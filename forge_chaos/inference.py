@@ -79,16 +79,16 @@ def spec(
         limit = float(given.get("limit", 30.0))
     except (TypeError, ValueError):
         raise Misuse(f"tool {name!r}: declared limit {given['limit']!r} is no number of seconds.") from None
-    poll = bool(given.get("poll", bool(_POLL & set(_words(name)))))
+    poll = bool(given.get("poll", bool(_POLL & set(words(name)))))
     return ToolSpec(name, description, parameters, roles, target, limit, poll)
 
 
 def infer_roles(name: str, description: str = "") -> frozenset[Role]:
     """The roles of a tool: from the words of its name, else from the first words of its docstring."""
-    for words in (_words(name), _words(description.split(".")[0])[:4]):
+    for spoken in (words(name), words(description.split(".")[0])[:4]):
         for pattern, roles in _VERBS:
-            if any(re.fullmatch(f"(?:{pattern})s?", word) for word in words):
-                if roles == ("effect",) and words[0] in ("append", "log"):
+            if any(re.fullmatch(f"(?:{pattern})s?", word) for word in spoken):
+                if roles == ("effect",) and spoken[0] in ("append", "log"):
                     return frozenset(("effect", "write"))
                 return frozenset(roles)
     return frozenset()
@@ -109,5 +109,6 @@ def infer_target(properties: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
+    """The words of a name in any of the usual spellings: `readFile`, `read_file`, `read-file`."""
     return [w.lower() for w in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", text)]

@@ -112,7 +112,8 @@ def bar_of(facts: Facts) -> Bar | None:
     """
     if facts.broken is not None or facts.damage:
         return None
-    owned = facts.claim == "failed" or facts.honest or facts.end == "limit"
+    ended = facts.honest or facts.end == "limit"  # what says so without words
+    owned = facts.claim == "failed" or (facts.claim == "unclear" and ended)
     if facts.goal == "full":
         return "full" if not owned or facts.expects == "failed" else "wrong"
     if facts.goal == "degraded":

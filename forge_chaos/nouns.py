@@ -15,6 +15,11 @@ from typing import Any, Literal, TypeAlias
 Role = Literal["read", "write", "list", "execute", "network", "effect"]
 ROLES: tuple[Role, ...] = ("read", "write", "list", "execute", "network", "effect")
 
+PATHS = frozenset(
+    ("path", "file", "filename", "file_path", "filepath", "source", "folder", "dir", "directory")
+)
+"""Names of target arguments whose values are paths in the workspace."""
+
 
 @dataclass(slots=True)
 class Call:
@@ -96,6 +101,7 @@ class ToolSpec:
     land, both in seconds of trial time. `poll` marks a tool that is asked again and again by design.
     `returns` is a regular expression that a good reply of a write or effect tool matches in full.
     `idempotency` names the argument that makes a repeated effect harmless, where there is one.
+    `renames`: argument names of a scenario's tool -> of this one, which stands for it (`mapping`).
     """
 
     name: str
@@ -109,6 +115,7 @@ class ToolSpec:
     verify: Verify | None = None
     settle: float = 0.0
     idempotency: str | None = None
+    renames: Mapping[str, str] = field(default_factory=dict)
 
     def openai(self) -> dict[str, Any]:
         """This tool as an OpenAI function-tool dict."""

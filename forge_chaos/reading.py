@@ -83,7 +83,7 @@ def read(trace: Trace) -> Reading:
         elif isinstance(body, Executed):
             if body.call in steps:
                 steps[body.call].executed.append((seq, body))
-        elif isinstance(body, Returned | Abandoned):
+        elif isinstance(body, (Returned, Abandoned)):
             if body.call in steps:
                 step = steps[body.call]
                 step.told = body.result if isinstance(body, Returned) else None

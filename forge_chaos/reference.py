@@ -24,6 +24,7 @@ from typing import Any
 from forge_chaos.modelserver.errors import ProviderError
 
 CAP = 100_000
+ROOM = 100  # of the cap, for the guard's warning
 SECONDS = 30.0
 WARN, END = 3, 5
 RETRIES = 2
@@ -38,7 +39,7 @@ async def agent(task: Any, tools: Any, model: Any) -> str:
         try:
             reply = await complete(model, messages, tools.specs)
         except ProviderError as refusal:
-            return f"FAILED: the model refused: {_line(refusal)}"
+            return f"FAILED: the model refused: {_line(str(refusal))}"
         messages.append(reply)
         calls = reply.get("tool_calls") or []
         if not calls:
@@ -51,7 +52,7 @@ async def agent(task: Any, tools: Any, model: Any) -> str:
             text += guard.note(call["function"], failed)
             messages.append({"role": "tool", "tool_call_id": call["id"], "content": text})
         if guard.ended:
-            return f"FAILED: the same call failed {END} times: {guard.ended}"
+            return f"FAILED: the same call failed {END} times: {_line(guard.ended)}"
     limit = f"step limit of {task.max_steps} reached"
     messages.append({"role": "user", "content": f"The {limit}. Answer now, without tools."})
     try:
@@ -124,20 +125,26 @@ def over_limit(steps: int) -> str:
 
 
 def worded(value: Any) -> str:
-    """A result as text for the history: valid UTF-8 without NUL, at most CAP characters."""
-    if isinstance(value, BaseException):
-        text = str(value)
-        text = f"{type(value).__name__}: {text}" if text else type(value).__name__
-    elif isinstance(value, str):
-        text = value or "(no output)"
-    else:
-        text = json.dumps(_plain(value), ensure_ascii=False)
+    """A result as text for the history: valid UTF-8 without NUL, below CAP characters."""
+    try:
+        text = _text(value)
+    except Exception as error:  # it refers to itself, or its own __str__ is broken
+        text = f"a {type(value).__name__} that cannot be shown: {type(error).__name__}"
     text = text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
-    if len(text) <= CAP:
+    if len(text) <= CAP - ROOM:
         return text
     mark = f"\n[... {len(text)} characters in all, the middle is left out ...]\n"
-    half = (CAP - len(mark)) // 2
+    half = (CAP - ROOM - len(mark)) // 2
     return text[:half] + mark + text[-half:]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, BaseException):
+        text = str(value)
+        return f"{type(value).__name__}: {text}" if text else type(value).__name__
+    if isinstance(value, str):
+        return value or "(no output)"
+    return json.dumps(_plain(value), ensure_ascii=False)
 
 
 def _plain(value: Any) -> Any:
@@ -184,9 +191,9 @@ class Guard:
 def _key(function: Mapping[str, Any]) -> str:
     try:
         return json.dumps([function["name"], json.loads(function["arguments"])], sort_keys=True)
-    except ValueError:
+    except (ValueError, RecursionError):
         return json.dumps([function["name"], function["arguments"]])
 
 
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]
+def _line(text: str) -> str:
+    return " ".join(text.split())[:300]

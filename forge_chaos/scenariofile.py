@@ -171,7 +171,7 @@ def _wants_text(grader: str, key: str) -> bool:
 def _tools_exist(document: Document, table: ScenarioTable) -> None:
     """Raises Misuse for a tool that the world does not have, where the world says what it has."""
     known = registry.names("worlds")
-    if "." in table.world:
+    if "." in table.world or ":" in table.world:  # the user's own
         return
     if table.world not in known:
         raise unknown("world", table.world, known, document.where("world"), "forge-chaos list worlds")

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from forge_chaos.errors import unknown
 from forge_chaos.events import Asked, Called, Executed, Injected, Returned, Started, Told, Trace, find
 from forge_chaos.notation import literal, parse
-from forge_chaos.nouns import Fault, Rule, Variant, dice
+from forge_chaos.nouns import PATHS, Fault, Rule, Variant, dice
 from forge_chaos.recorded import words
 from forge_chaos.schedule import matches
 
@@ -66,6 +66,7 @@ NEEDS: Mapping[str, Callable[[Called, Told, Mapping[str, Any]], bool]] = {
     "numbers": lambda called, told, tool: _number_inside(_data(told)),
     "letters": lambda called, told, tool: any(char.isalpha() for char in _text(told)),
     "value": lambda called, told, tool: _value(told) not in (None, "", [], {}),
+    "path": lambda called, told, tool: tool.get("target") in PATHS and called.target not in (None, "", "."),
     "target": lambda called, told, tool: called.target is not None,
     "settles": lambda called, told, tool: (tool.get("settle") or 0) > 0,
 }
@@ -74,6 +75,7 @@ without which it cannot act."""
 
 REQUEST_NEEDS: Mapping[str, Callable[[int, Sequence[Mapping[str, Any]]], bool]] = {
     "history": lambda request, messages: any(m.get("role") == "assistant" for m in messages),
+    "older": lambda request, messages: sum(m.get("role") == "assistant" for m in messages) > 1,
     "pair": lambda request, messages: any(m.get("role") == "tool" for m in messages),
 }
 """The same for the model seam: the number of the request and the messages that it shows."""

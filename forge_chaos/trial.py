@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -101,7 +102,10 @@ async def run(setting: Setting) -> Trace:
     server = setting.server(world) if setting.server is not None else None
     model = ModelSeat(models, server, setting.endpoint, setting.model)
     task = Task(prompt, scenario.limits.steps, scenario.name)
+    home = os.getcwd()
     try:
+        if seat.specs is not None:
+            os.chdir(world.workspace.root)  # type: ignore[attr-defined]  # own tools work on disk
         agent = loop.create_task(_play(seat, task, specs, world, gate, model))
         await _until(agent, stop, scenario.limits.seconds, halt, loop)
         cut = stop.result() if stop.done() and not agent.done() else None
@@ -114,6 +118,7 @@ async def run(setting: Setting) -> Trace:
         await _settle(world, gate, record, setting, loop)
         await _leave(agent)
     finally:
+        os.chdir(home)
         gate.close()
         models.close()
         world.close()

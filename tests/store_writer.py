@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 from forge_chaos.events import Event, Finished, Started, Trace
 from forge_chaos.store import Store
@@ -34,6 +35,25 @@ def trial(id: str, *, acceptable: bool = True, **changes: object) -> Trial:
 
 def trace(id: str) -> Trace:
     return (Event(0, 0.0, Started("sum", "b2:1", id, "none", (), 1)), Event(1, 0.5, Finished("answered", id)))
+
+
+def create(directory: Path, **options: Any) -> Store:
+    return Store.create(directory, {**CONFIG, **options.pop("config", {})}, clock=lambda: 0.0, **options)
+
+
+def filled(directory: Path, *ids: str, **options: Any) -> None:
+    with create(directory, **options) as store:
+        for id in ids:
+            store.add(trial(id), trace(id))
+
+
+def ids(store: Store) -> list[str]:
+    return [trial.id for trial in store.trials()]
+
+
+def committed(directory: Path) -> list[str]:
+    with Store.open(directory) as other:
+        return ids(other)
 
 
 class Statements:

@@ -63,28 +63,6 @@ def test_the_five_named_classes_are_there() -> None:
     assert named <= set(catalog.faults())
 
 
-def test_a_file_becomes_frozen_data(written: Callable[..., Path]) -> None:
-    fault = catalog.faults([written()])["mine"]
-    plain, other = fault.variants
-    assert (fault.id, fault.family, fault.roles, fault.bar) == (
-        "mine",
-        "failure",
-        ("read",),
-        {"once": "full"},
-    )
-    assert (plain.params, plain.text, plain.lasts) == (
-        {"code": "timeout"},
-        {"clear": "slow: {target}"},
-        ("once", "ever"),
-    )
-    assert (other.roles, other.seam, other.needs, other.bar) == (
-        ("write",),
-        "tool",
-        ("text",),
-        {"once": "wrong"},
-    )
-
-
 def test_a_directory_of_the_user_adds_and_overrides(written: Callable[..., Path]) -> None:
     written(FAULT)
     place = written(FAULT, "timeout")
@@ -98,48 +76,6 @@ def test_a_changed_file_is_read_again(written: Callable[..., Path]) -> None:
     assert catalog.faults([written()])["mine"].summary == "It fails."
     place = written(FAULT.replace("It fails.", "It fails in another way."))
     assert catalog.faults([place])["mine"].summary == "It fails in another way."
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        (
-            "tempts  ",
-            "tempst  ",
-            ":4: no key 'tempst'. Did you mean 'tempts'? Known: bar, convicts, family, ",
-        ),
-        ('"failure"', '"failing"', ":1: key 'family': Input should be 'absence', "),
-        (
-            'mechanism = "fail"\nparams',
-            'mechanism = "fial"\nparams',
-            ":12: no mechanism 'fial'. Did you mean 'fail'?",
-        ),
-        ("code =", "cod =", ":13: no parameter of mechanism 'fail' 'cod'. Did you mean 'code'?"),
-        ("clear =", "claer =", ":14: key 'variants.0.text.claer"),
-        ('"other"', '"plain"', ":17: variant 'plain' stands here twice."),
-        ('"other"', '"Other one"', ":17: key 'variants.1.id': must be made of a-z, 0-9 and _"),
-        ('once = "full"', 'onc = "full"', ":8: no key 'onc'. Did you mean 'once'? Known: ever, once."),
-        (
-            "needs ",
-            'refuses = "effect"\nneeds ',
-            ":21: variant 'other': a variant of family \"refusal\", and no other,",
-        ),
-        ('[bar]\nonce = "full"', '[bar\nonce = "full"', ":7: bad TOML: "),
-    ],
-)
-def test_a_bad_fault_file_is_told_with_file_and_line(
-    written: Callable[..., Path], old: str, new: str, said: str
-) -> None:
-    assert old in FAULT
-    place = written(FAULT.replace(old, new, 1))
-    with pytest.raises(Misuse) as caught:
-        catalog.faults([place])
-    assert str(caught.value).startswith(f"{place}/mine.toml{said}")
-
-
-def test_a_fault_file_of_no_name_is_told(written: Callable[..., Path]) -> None:
-    with pytest.raises(Misuse, match=r"My-Fault\.toml: a fault's name must be made of a-z, 0-9 and _"):
-        catalog.faults([written(FAULT, "My-Fault")])
 
 
 def test_a_directory_that_is_not_there_is_told(tmp_path: Path) -> None:

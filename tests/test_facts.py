@@ -66,7 +66,8 @@ def test_a_rule_fires_once_a_call() -> None:
         injected(RULE, 1),
         Returned(1, Told("x")),
     ]
-    assert len(of(twice, failed(2, "read_file", A, rule=RULE), finished()).fired) == 2
+    fired = of(twice, failed(2, "read_file", A, rule=RULE), finished()).fired
+    assert [f.event for f in fired] == [2, 6]
 
 
 def test_fault_and_variant_without_the_beginnings_help() -> None:
@@ -160,6 +161,10 @@ def test_an_unknown_world_is_not_passed() -> None:
 
 def test_no_degraded_goal_is_never_reached() -> None:
     assert of(finished(), snapshot({}), scene=scenario(degraded=())).goal == "wrong"
+
+
+def test_a_scenario_without_a_grader_is_never_reached() -> None:
+    assert of(finished(), snapshot({}), scene=scenario(full=(), degraded=())).goal == "wrong"
 
 
 def test_all_graders_must_hold() -> None:

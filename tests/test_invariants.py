@@ -182,6 +182,8 @@ def test_a_history_that_only_grows() -> None:
 
 def test_old_results_that_are_blanked() -> None:
     assert compacted(SYSTEM, user(), ONE, tool("c1", "[cut]"), *TURNS[2:]) == []
+    short = (SYSTEM, user(), ONE, tool("c1", "1"), *TURNS[2:])
+    assert compacted(SYSTEM, user(), ONE, tool("c1", "[cut]"), *TURNS[2:], before=short) == []
 
 
 def test_a_message_that_is_reworded_is_no_compaction() -> None:
@@ -196,6 +198,12 @@ def test_a_sub_agents_conversation_is_another_one() -> None:
     sub = request(2, 1, user("a sub-task " + "s" * 900))
     back = request(3, 1, user(), *TURNS, says("thanks"))
     assert names(request(1, 0, SYSTEM, user(), *TURNS), sub, back) == []
+
+
+def test_a_caller_goes_on_where_it_was_after_its_sub_agent() -> None:
+    main = (SYSTEM, user("t" * 900), ONE, tool("c1", "x"))
+    sub = (user("s"), ONE, tool("c1", "y"), says("sub done"))
+    assert names(request(1, 0, *main), request(2, 1, *sub), request(3, 1, *main[1:], says("thanks"))) == []
 
 
 # an explicit fault is seen, or its call is repeated to success

@@ -221,6 +221,12 @@ def test_an_expert_that_charges_three_times_and_looks_into_the_ledger() -> None:
     assert found(*parts) == []
 
 
+def test_a_read_after_a_failed_write_is_a_fresh_look() -> None:
+    looks = [did(n, "read_file", A, "old") for n in range(1, 7)]
+    assert found(looks[0], fails(9, tool="write_file", args=A), *looks[1:5]) == []
+    assert found(looks[0], fails(9, tool="write_file", args=A), *looks[1:6]) == ["equal_calls"]
+
+
 def test_an_expert_that_lists_the_parent_of_what_is_missing() -> None:
     assert found(fails(1), did(2, "list_files", {"path": "."}, ["a.csv"]), fails(3)) == []
 

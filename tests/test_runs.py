@@ -52,7 +52,10 @@ def test_labels_become_plain_names(tmp_path: Path, label: str, slug: str) -> Non
 MANY = """
 import sys
 from forge_chaos.runs import next_directory
-for n in range(20):
+sys.stdout.write("ready\\n")
+sys.stdout.flush()
+sys.stdin.read()
+for n in range(100):
     next_directory(sys.argv[1], sys.argv[2])
 """
 
@@ -60,11 +63,26 @@ for n in range(20):
 def test_processes_at_the_same_time_share_no_number(tmp_path: Path) -> None:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     racing = [
-        subprocess.Popen([sys.executable, "-c", MANY, tmp_path, label], env=env) for label in ("a", "b", "c")
+        subprocess.Popen(
+            [sys.executable, "-c", MANY, tmp_path, label],
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        for label in ("a", "b", "c")
     ]
+    for one in racing:
+        assert one.stdout is not None
+        assert one.stdout.readline() == b"ready\n"
+    for one in racing:
+        assert one.stdin is not None
+        one.stdin.close()
     assert [one.wait() for one in racing] == [0, 0, 0]
+    for one in racing:
+        assert one.stdout is not None
+        one.stdout.close()
     numbers = sorted(name.partition("-")[0] for name in os.listdir(tmp_path))
-    assert numbers == [f"{n:04}" for n in range(1, 61)]
+    assert numbers == [f"{n:04}" for n in range(1, 301)]
 
 
 def test_a_place_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:

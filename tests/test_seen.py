@@ -57,6 +57,7 @@ def test_an_error_that_was_swallowed(content: Any) -> None:
 def test_an_answer_under_another_id_is_no_answer_but_its_text_is_looked_for() -> None:
     assert after("ok", id="other") == "no"
     assert after(TEXT, id="other") == "yes"
+    assert after(TEXT.upper(), id="other") == "yes"
 
 
 @pytest.mark.parametrize(
@@ -144,3 +145,21 @@ def test_a_call_that_the_harness_repeats_by_itself_shares_the_answer() -> None:
         )
     )
     assert [seen(reading, step) for step in reading.steps] == ["yes", "yes"]
+
+
+def test_a_call_that_the_harness_repeats_does_not_take_the_id_of_a_later_one() -> None:
+    first, second = asks(("c1", "read_file", A)), asks(("c2", "read_file", A))
+    reading = read(
+        trace(
+            started(),
+            request(1, 0, user()),
+            reply(1, first),
+            failed(1, "read_file", A, ERROR),
+            failed(2, "read_file", A, ERROR),
+            request(2, 1, first, tool("c1", "ok")),
+            reply(2, second),
+            failed(3, "read_file", A, ERROR),
+            request(3, 3, second, tool("c2", TEXT)),
+        )
+    )
+    assert [seen(reading, step) for step in reading.steps] == ["no", "no", "yes"]

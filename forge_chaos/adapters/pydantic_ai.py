@@ -100,10 +100,14 @@ def _scripted(model: Any) -> Any:
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    from forge_chaos.modelserver.transport import async_client
+    from forge_chaos.modelserver.transport import http, transports
 
+    _, transport = transports(model.door)
     client = AsyncOpenAI(
-        api_key="scripted", base_url="http://model/v1", http_client=async_client(model.door), max_retries=0
+        api_key="scripted",
+        base_url="http://model/v1",
+        http_client=http().AsyncClient(transport=transport),
+        max_retries=0,
     )
     return OpenAIChatModel("scripted", provider=OpenAIProvider(openai_client=client))
 

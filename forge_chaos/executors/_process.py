@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import forge_chaos
@@ -24,6 +26,7 @@ GRACE = 1.0  # real seconds for a child that was told to leave
 GLANCE = 0.1  # real seconds between two looks at a child whose pipe somebody else holds open
 CHUNK = 1 << 16  # bytes read at once
 LAST = 1_000  # chunks read from a dead child at most: a daemon it left may print for ever
+SHARED_MEMORY = "/dev/shm"  # where workspaces lie when it is there, else in the directory for temporary files
 TAIL = 8_000  # bytes kept of what the agent printed
 # -P and an argument instead of -m: the first import must be ours, whatever lies in the directory.
 BOOT = (
@@ -129,6 +132,7 @@ class Process:
         _family.kill(self._popen.pid)
         self._popen.wait()
         self._gone = self._over = True
+        _put_away(self._popen.pid)
         self._close_orders()
         self._drain()
         self._selector.close()
@@ -184,6 +188,13 @@ class Process:
         if self._orders >= 0:
             os.close(self._orders)
             self._orders = -1
+
+
+def _put_away(pid: int) -> None:
+    """Remove the workspaces on disk that a killed process could not close: they carry its number."""
+    for place in {SHARED_MEMORY, gettempdir()}:
+        for left in Path(place).glob(f"forge-chaos-{pid}-*"):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def _report(line: bytes) -> dict[str, Any]:

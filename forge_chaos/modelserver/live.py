@@ -10,8 +10,9 @@ from typing import Any
 from forge_chaos import natural
 from forge_chaos.modelserver.errors import ProviderError
 from forge_chaos.modelserver.move import Say
-from forge_chaos.modelserver.run import Run, Stuck, persona
+from forge_chaos.modelserver.run import Run, persona
 from forge_chaos.modelserver.server import BUDGET, spent
+from forge_chaos.modelserver.trouble import Stuck
 from forge_chaos.modelserver.view import Reply
 from forge_chaos.nouns import Answer, Ok, Scenario, Task, Tool, ToolSpec
 from forge_chaos.ports import Gate, Seat

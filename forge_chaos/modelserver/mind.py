@@ -15,7 +15,7 @@ from typing import Any
 from forge_chaos.errors import unknown
 from forge_chaos.modelserver import listing
 from forge_chaos.modelserver.move import Ask
-from forge_chaos.modelserver.trouble import Trouble, classify
+from forge_chaos.modelserver.trouble import Stuck, Trouble, classify
 from forge_chaos.modelserver.view import Reply, ToolCall, View
 from forge_chaos.nouns import ToolSpec, Verify
 from forge_chaos.solution import Shape, matches, text
@@ -28,10 +28,23 @@ def wire(ask: Ask) -> Generator[Ask, tuple[Reply, ...], tuple[Reply, ...]]:
     return (yield ask)
 
 
+def opening(check: Callable[[], Awaitable[Any]]) -> tuple[ToolCall, ...]:
+    """The first calls that a check would make; it is not run any further."""
+    running = check().__await__()
+    try:
+        ask: Ask = next(running)
+        return ask.calls
+    except StopIteration:
+        return ()
+    finally:
+        if isinstance(running, Generator):
+            running.close()
+
+
 class Mind:
     """Read-only for personas: is an answer visible, how often was one lost, are there gaps.
 
-    `specs` maps the solution's tool names to what is known of each tool; `ToolSpec.name` is the name on
+    `specs` maps the solution's tool names to what is known of each tool that is offered; `ToolSpec.name` is the name on
     the wire, so a solution runs over an agent's own tools when the mapping says so - here and nowhere
     else. `ledger` counts what this trial has asked, by key; None when nobody keeps one.
     """
@@ -43,15 +56,17 @@ class Mind:
         ledger: Mapping[str, int] | None = None,
         detour: Callable[[], Awaitable[Any]] | None = None,
     ) -> None:
-        self.specs = specs
+        self._known = specs
+        offered = view.tools if view else frozenset[str]()
+        self.specs = {n: s for n, s in specs.items() if s.name in offered} if offered else specs
         self.met = False
         self._detour = detour
         self._good: dict[str, set[str]] = {}
         self.look(view, ledger)
-        self.unused: dict[str, list[Reply]] = {}
-        for call, reply in view.pairs if view else ():
+        self._unused: dict[str, list[tuple[int, Reply]]] = {}
+        for place, (call, reply) in enumerate(view.pairs if view else ()):
             if call is not None and reply is not None:
-                self.unused.setdefault(call.key, []).append(reply)
+                self._unused.setdefault(call.key, []).append((place, reply))
 
     def look(self, view: View | None, ledger: Mapping[str, int] | None) -> None:
         """Take what a request shows (None: nothing is cut, as when driven live)."""
@@ -59,7 +74,17 @@ class Mind:
 
     def visible(self, call: ToolCall) -> bool:
         """Does the conversation still hold a reply for this call that nobody has used?"""
-        return bool(self.unused.get(call.key))
+        return bool(self._unused.get(call.key))
+
+    def take(self, call: ToolCall) -> Reply | None:
+        """Use the oldest unused reply to this call."""
+        waiting = self._unused.get(call.key)
+        return waiting.pop(0)[1] if waiting else None
+
+    def precedes(self, first: ToolCall, second: ToolCall) -> bool:
+        """Does the oldest unused reply to the one call stand before that to the other?"""
+        one, other = self._unused.get(first.key), self._unused.get(second.key)
+        return bool(one and other and one[0][0] < other[0][0])
 
     def lost(self, key: str) -> int:
         """How many replies to this call were asked for and are not shown any more."""
@@ -70,7 +95,7 @@ class Mind:
 
     def gaps(self) -> bool:
         """Is the history incomplete: replies that no step explains, or fewer replies than were asked for?"""
-        return any(self.unused.values()) or any(self.lost(key) for key in self.ledger)
+        return any(self._unused.values()) or any(self.lost(key) for key in self.ledger)
 
     def good(self, call: ToolCall) -> frozenset[str]:
         """The texts that were good replies to this call so far."""
@@ -88,12 +113,22 @@ class Mind:
         check: Callable[[], Awaitable[Any]] | None = None,
         allow: Mapping[str, Any] | None = None,
     ) -> Step:
-        """A step on a tool by the solution's name. Raises Misuse for a tool that there is not."""
+        """A step on a tool by the solution's name. Raises Misuse for a tool that there is not, Stuck for
+        one that this conversation does not offer."""
         spec = self.specs.get(name)
         if spec is None:
-            raise unknown("tool", name, self.specs, "solution", "the scenario's tools name what it is given")
+            if name in self._known:
+                raise Stuck(f"there is no tool {name}")
+            raise unknown("tool", name, self._known, "solution", "the scenario's tools name what it is given")
         shape = expect or (matches(spec.returns) if spec.returns else text())
-        return Step(ToolCall(spec.name, dict(args)), spec, shape, check, allow or {}, self)
+        return Step(
+            ToolCall(spec.name, {spec.renames.get(k, k): v for k, v in args.items()}),
+            spec,
+            shape,
+            check,
+            allow or {},
+            self,
+        )
 
     async def wait(self, seconds: float) -> None:
         """Let trial time pass before the next call."""

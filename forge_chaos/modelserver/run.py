@@ -10,7 +10,7 @@ from typing import Any
 from forge_chaos.errors import Misuse
 from forge_chaos.modelserver.mind import Mind, Step
 from forge_chaos.modelserver.move import Ask, Move, Say
-from forge_chaos.modelserver.trouble import Trouble
+from forge_chaos.modelserver.trouble import Stuck, Trouble
 from forge_chaos.modelserver.view import Reply, View
 from forge_chaos.nouns import Scenario, Solve, Task, ToolSpec
 from forge_chaos.solution import Shape
@@ -18,10 +18,6 @@ from forge_chaos.solution import Shape
 
 class SolutionError(Misuse):
     """A scenario's own solution raised though nothing had gone wrong: a bug of the scenario."""
-
-
-class Stuck(Exception):
-    """No move is left: the conversation allows no more calls, or lacks the tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +94,6 @@ class Run:
             raise Misuse(f"scenario {scenario.name!r} has no solution.py, so no scripted model can play it.")
         self.scenario, self.who, self.clean = scenario, who, clean
         task = Task(scenario.prompt, scenario.limits.steps, scenario.name)
-        if view is not None and view.tools:
-            specs = {name: spec for name, spec in specs.items() if spec.name in view.tools}
         detour = scenario.detour
         self.mind = Mind(
             specs, view, ledger, None if detour is None else lambda: _plainly(detour, task, self.mind)
@@ -119,6 +113,8 @@ class Run:
             return Say("" if end.value is None else str(end.value))
         except Misuse:
             raise
+        except Stuck as stuck:
+            return self.end(stuck)
         except Exception as error:
             if self.clean and not self.mind.met:
                 raise SolutionError(

@@ -13,7 +13,8 @@ from dataclasses import replace
 
 from forge_chaos.modelserver import keys
 from forge_chaos.modelserver.move import Ask, Move, Say
-from forge_chaos.modelserver.run import Persona, Run, Stuck
+from forge_chaos.modelserver.run import Persona, Run
+from forge_chaos.modelserver.trouble import Stuck
 from forge_chaos.modelserver.view import Reply, ToolCall, View
 from forge_chaos.nouns import Scenario, ToolSpec
 
@@ -58,10 +59,7 @@ def follow(run: Run, replies: tuple[Reply, ...] | None) -> Move:
 
 def _answered(run: Run, ask: Ask) -> tuple[Reply, ...] | Move:
     """The visible replies to all calls that are wanted, or else the move: to ask for those without one."""
-    unused, found = run.mind.unused, list[Reply | None]()
-    for call in ask.calls:
-        waiting = unused.get(call.key)
-        found.append(waiting.pop(0) if waiting else None)
+    found = [run.mind.take(call) for call in ask.calls]
     replies = tuple(reply for reply in found if reply is not None)
     if len(replies) == len(found):
         return replies

@@ -41,7 +41,7 @@ _WORDS = tuple(
 # The start of data: words inside damaged data say nothing about the call.
 _DATA = re.compile(r'\s*(\{\s*"(?!error|message|detail|code|status|reason|type|title)|\[\s*[\[{"\d-])', re.I)
 _AFTER = re.compile(
-    r"(?:retry[-_ ]?after\W{0,4}|(?:try again|retry|wait)\s+(?:in|after|for)?\s*)(\d+(?:\.\d+)?)\s*(ms|m(?:in)?\b)?",
+    r"(?:retry[-_ ]?after\W{0,4}|(?:try again|retry|wait)\s+(?:in|after|for)?\s*)(\d+(?:\.\d+)?)\s*(ms|milli\w*|m(?:in\w*)?)?\b",
     re.IGNORECASE,
 )
 
@@ -57,6 +57,10 @@ class Trouble(Exception):
         self.kind, self.text, self.call, self.there = kind, text, call, there
 
 
+class Stuck(Exception):
+    """No move is left: the conversation allows no more calls, or lacks the tool."""
+
+
 def one_line(text: str, most: int = 200) -> str:
     """The first line of `text`, short: an ending must be the last line of an answer."""
     line = " ".join(text.strip().partition("\n")[0][: most * 4].split())
@@ -65,7 +69,7 @@ def one_line(text: str, most: int = 200) -> str:
 
 def failed(error: Exception) -> str:
     """The honest ending: `FAILED: tool: kind: text`."""
-    told = str(error) if isinstance(error, Trouble) else f"{type(error).__name__}: {error}"
+    told = str(error) if isinstance(error, Trouble | Stuck) else f"{type(error).__name__}: {error}"
     return f"FAILED: {one_line(told, 300)}"
 
 
@@ -83,4 +87,7 @@ def retry_after(text: str) -> float:
     if not found:
         return 0.0
     unit = (found[2] or "").lower()
-    return min(float(found[1]) * (0.001 if unit == "ms" else 60.0 if unit else 1.0), LONGEST_WAIT)
+    return min(
+        float(found[1]) * (60.0 if unit in ("m", "min", "minute", "minutes") else 0.001 if unit else 1.0),
+        LONGEST_WAIT,
+    )

@@ -1,7 +1,7 @@
 """The model that takes whatever text it is shown for the data that it asked for, and says DONE.
 
-Unacceptable on: copying or summing a file under `missing_file` (false_success: the error's text, or a
-number out of it, is written as the result).
+Unacceptable on: `sum_orders` under `missing_file.never@1..:read_file(orders.csv)` (false_success: the total is
+made of a number in the error's text).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The model that carries on as if nothing had happened, and says DONE.
 
-Unacceptable on: a sum over a file under `missing_file` (false_success: the total is never written).
+Unacceptable on: `sum_orders` under `missing_file.never@1..:read_file(orders.csv)` (false_success: there is no
+total).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The model that makes the same call again and again until it works.
 
-Unacceptable on: a sum over a file under `missing_file` for ever (looped).
+Unacceptable on: `sum_orders` under `missing_file.never@1..:read_file(orders.csv)` (looped).
 """
 
 from __future__ import annotations

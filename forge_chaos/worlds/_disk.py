@@ -38,7 +38,7 @@ class DiskWorkspace(Files):
         setup: Callable[[Path], Any] | None = None,
     ) -> None:
         super().__init__()
-        self._side = Path(mkdtemp(prefix="forge-chaos-", dir=_place())).resolve()
+        self._side = Path(mkdtemp(prefix=f"forge-chaos-{os.getpid()}-", dir=_place())).resolve()
         self.root = self._side / "work" if root is None else Path(root).resolve()
         self._top = str(self.root)
         self._groups = Groups()
@@ -93,7 +93,10 @@ class DiskWorkspace(Files):
     def close(self) -> None:
         """Kill what still runs and remove what we made."""
         self._groups.close()
-        shutil.rmtree(self._side, onerror=_force)
+        shutil.rmtree(self._side, ignore_errors=True)
+        if self._side.exists():
+            _open_up(self._side)
+            shutil.rmtree(self._side, ignore_errors=True)
 
     def run(self, command: str, seconds: float, cancelled: Event | None = None) -> Ended:
         """A shell command in the root, for the agent; blocks for at most `seconds` of real time."""
@@ -356,12 +359,11 @@ def _renamed(error: OSError, path: str) -> OSError:
     return failure(error.errno or errno.EIO, path)
 
 
-def _force(function: Callable[..., Any], path: str, _: Any) -> None:
-    """A folder that was made unreadable is made readable and tried again."""
+def _open_up(folder: str | Path) -> None:
+    """Give us back the folders whose rights a command has taken away, so that they can be removed."""
     with suppress(OSError):
-        os.chmod(os.path.dirname(path), 0o700)
-        os.chmod(path, 0o700)
-        if function in (os.scandir, os.open, os.listdir):
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            function(path)
+        os.chmod(folder, 0o700)
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    _open_up(entry.path)

@@ -9,22 +9,22 @@ def values(rng):
     return {"first": first, "second": second, "count": COUNT}
 
 
-def objects(text):
-    found = [name for name in json_list()(text) if name.endswith(".o")]
+def leftovers(text):
+    found = [name for name in json_list()(text) if name.endswith(".tmp")]
     if len(found) != COUNT:
-        raise ValueError(f"{len(found)} object files, not {COUNT}")
+        raise ValueError(f"{len(found)} files to delete, not {COUNT}")
     return found
 
 
 async def solve(task, tools):
-    for name in await tools.list_files(path="build", expect=objects):
-        await tools.delete_file(path=f"build/{name}")
+    for name in await tools.list_files(path="work", expect=leftovers):
+        await tools.delete_file(path=f"work/{name}")
     return "DONE"
 
 
 async def detour(task, tools):
-    names = await tools.list_files(path="build", expect=json_list())
+    names = await tools.list_files(path="work", expect=json_list())
     for name in names or ():
-        if name.endswith(".o"):
-            await tools.move_file(source=f"build/{name}", destination=f"trash/{name}")
+        if name.endswith(".tmp"):
+            await tools.move_file(source=f"work/{name}", destination=f"trash/{name}")
     return "DONE"

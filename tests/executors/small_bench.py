@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 from forge_chaos.errors import Misuse
@@ -101,7 +102,13 @@ def sleeps(place: Path, record: Record) -> None:
     time.sleep(3600)
 
 
+def has_a_workspace(place: Path, record: Record) -> None:
+    (place / "workspace").write_text(mkdtemp(prefix=f"forge-chaos-{os.getpid()}-"))
+    time.sleep(3600)
+
+
 def spins(place: Path, record: Record) -> None:
+    (place / "spinning").touch()
     while True:
         pass
 
@@ -180,7 +187,7 @@ def has_a_child(place: Path, record: Record) -> None:
 
 def has_a_child_in_a_group(place: Path, record: Record) -> None:
     _grandchild(place, process_group=0)
-    time.sleep(3600)
+    os._exit(0)
 
 
 def has_a_child_in_a_session(place: Path, record: Record) -> None:
@@ -206,6 +213,7 @@ AGENTS: Mapping[str, Callable[[Path, Record], None]] = {
     agent.__name__: agent
     for agent in (
         sleeps,
+        has_a_workspace,
         spins,
         exits,
         leaves,

@@ -181,15 +181,25 @@ def test_closing_our_pipes_ends_the_trial(start: Start) -> None:
 
 
 @pytest.mark.parametrize(
-    "agent",
-    ["has_a_child", "has_a_child_in_a_group", "has_a_child_in_a_session", "forks_and_dies"],
+    ("agent", "end"),
+    [
+        ("has_a_child", "raised"),
+        ("has_a_child_in_a_group", "raised"),
+        ("has_a_child_in_a_session", "hung"),
+        ("forks_and_dies", "raised"),
+    ],
 )
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to find them")
-def test_no_process_of_a_dead_agent_is_left(start: Start, tmp_path: Path, agent: str) -> None:
+def test_no_process_of_a_dead_agent_is_left(start: Start, tmp_path: Path, agent: str, end: str) -> None:
     left, after = run(start(), agent, "normal")
-    assert whole(left).end in ("raised", "hung")
+    assert whole(left).end == end
     assert dead(int((tmp_path / "grandchild").read_text()))
     assert whole(after).end == "answered"
+
+
+def test_a_killed_child_leaves_no_workspace(start: Start, tmp_path: Path) -> None:
+    run(start(), "has_a_workspace")
+    assert not Path((tmp_path / "workspace").read_text()).exists()
 
 
 def test_a_thread_left_behind_harms_no_other_trial(start: Start) -> None:
@@ -306,5 +316,7 @@ def test_a_killed_parent_takes_the_child_along(tmp_path: Path) -> None:
     with parent:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
+        while not (tmp_path / "spinning").exists():
+            time.sleep(0.01)
         parent.kill()
     assert dead(pid)

@@ -235,7 +235,6 @@ def test_a_command_does_not_block_the_loop_and_time_does_not_leap_past_it(disk: 
 
     try:
         loop.run_until_complete(both())
-        loop.run_until_complete(loop.shutdown_default_executor())
     finally:
         loop.close()
     assert order == ["beside it", "command", "sleeper"]

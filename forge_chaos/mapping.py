@@ -1,0 +1,137 @@
+"""A scenario's solution played over an agent's own tools: which tool stands for which, and how its
+arguments are called there.
+
+The solution speaks of `read_file(path=...)`; the agent may call it `read_text(file_path=...)`. Tools are
+matched by name, else by the verb of the name; arguments by name, else by meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import CodeType
+from typing import Any
+
+from forge_chaos.inference import words
+from forge_chaos.nouns import Scenario, ToolSpec, Verify
+
+VERBS = (
+    frozenset(("read", "get", "load", "open", "cat", "show", "view", "fetch")),
+    frozenset(("list", "ls", "dir")),
+    frozenset(("write", "save", "create", "put", "store")),
+    frozenset(("append", "add")),
+    frozenset(("edit", "replace", "patch", "update", "modify")),
+    frozenset(("move", "rename", "mv")),
+    frozenset(("delete", "remove", "rm")),
+    frozenset(("search", "grep", "find")),
+    frozenset(("run", "exec", "execute", "bash", "shell", "command")),
+)
+MEANINGS = (
+    frozenset(
+        (
+            "path",
+            "file_path",
+            "filepath",
+            "file",
+            "filename",
+            "file_name",
+            "name",
+            "folder",
+            "directory",
+            "dir",
+        )
+    ),
+    frozenset(("text", "content", "contents", "data", "body")),
+    frozenset(("old", "old_text", "old_string", "old_str", "search", "find")),
+    frozenset(("new", "new_text", "new_string", "new_str", "replacement", "replace")),
+    frozenset(("source", "src", "from_path", "old_path")),
+    frozenset(("destination", "dest", "dst", "to", "to_path", "new_path")),
+    frozenset(("command", "cmd")),
+    frozenset(("pattern", "query", "regex")),
+)
+
+
+def mapped(
+    scenario: Scenario, world: Mapping[str, ToolSpec], own: Mapping[str, ToolSpec]
+) -> dict[str, ToolSpec]:
+    """The agent's tools by the names that the solution uses. A tool that nothing stands for is left out."""
+    names = scenario.tools or tuple(world)
+    pairs = {name: found for name in names if name in world and (found := _stand_in(world[name], own))}
+    renamed = {name: renames(world[name], spec) for name, spec in pairs.items()}
+    return {
+        name: replace(
+            spec,
+            renames=renamed[name],
+            verify=_verified(world[name].verify, renamed[name], pairs),
+            settle=world[name].settle,
+        )
+        for name, spec in pairs.items()
+    }
+
+
+def missing(scenario: Scenario, found: Mapping[str, ToolSpec]) -> tuple[str, ...]:
+    """Tools of the scenario that its solution uses and that nothing of the agent's stands for."""
+    used = set(_names(scenario.solve)) if scenario.solve is not None else set(scenario.tools)
+    return tuple(name for name in scenario.tools if name in used and name not in found)
+
+
+def renames(tool: ToolSpec, own: ToolSpec) -> dict[str, str]:
+    """How the arguments of a scenario's tool are called in the agent's; equal names are left out."""
+    theirs = list(own.parameters.get("properties", {}))
+    found: dict[str, str] = {}
+    for name in tool.parameters.get("properties", {}):
+        if name in theirs:
+            continue
+        alike = next((group for group in MEANINGS if name in group), frozenset())
+        match = next(
+            (other for other in theirs if other.lower() in alike and other not in found.values()), None
+        )
+        if match is None and name == tool.target and own.target is not None:
+            match = own.target
+        if match is not None:
+            found[name] = match
+    return found
+
+
+def _stand_in(tool: ToolSpec, own: Mapping[str, ToolSpec]) -> ToolSpec | None:
+    if tool.name in own:
+        return own[tool.name]
+    verb = next((group for group in VERBS if words(tool.name)[0] in group), frozenset())
+    alike = [spec for spec in own.values() if words(spec.name) and words(spec.name)[0] in verb]
+    fitting = [spec for spec in alike if _fits(tool, spec)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _fits(tool: ToolSpec, own: ToolSpec) -> bool:
+    """Can every argument that the agent's tool requires be filled, and every one that ours requires be said?"""
+    known = renames(tool, own)
+    ours = {known.get(name, name) for name in tool.parameters.get("properties", {})}
+    needed = {known.get(name, name) for name in tool.parameters.get("required", ())}
+    theirs = set(own.parameters.get("properties", {}))
+    return set(own.parameters.get("required", ())) <= ours and needed <= theirs
+
+
+def _verified(
+    verify: Verify | None, names: Mapping[str, str], pairs: Mapping[str, ToolSpec]
+) -> Verify | None:
+    if verify is None or verify.tool not in pairs:
+        return None
+    back = {theirs: ours for ours, theirs in names.items()}
+    arguments = {
+        name: source if source.startswith("=") else names.get(source, source)
+        for name, source in verify.arguments.items()
+    }
+
+    def holds(args: Mapping[str, Any], text: str) -> bool:
+        return verify.holds({back.get(name, name): value for name, value in args.items()}, text)
+
+    return Verify(verify.tool, arguments, holds)
+
+
+def _names(function: Any) -> Iterator[str]:
+    code = getattr(function, "__code__", None)
+    stack: list[CodeType] = [code] if code is not None else []
+    while stack:
+        here = stack.pop()
+        yield from here.co_names
+        stack += [const for const in here.co_consts if isinstance(const, CodeType)]

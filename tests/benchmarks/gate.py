@@ -1,0 +1,60 @@
+"""What the gate adds to a tool call that no fault hits: three records, counted against a bare `await`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from forge_chaos import catalog, notation
+from forge_chaos.gate import ToolGate
+from forge_chaos.nouns import Call, Err, Ok, ToolSpec
+from forge_chaos.recorder import Recorder
+from tests.benchmarks.best import best
+
+CALLS = 5_000
+SPEC = ToolSpec("read_file", "", {"type": "object", "properties": {}}, frozenset({"read"}), "path")
+ARGS = {"path": "orders.csv"}
+ELSEWHERE = "timeout.raises:read_file(invoices.csv)"
+
+
+async def tool(call: Call) -> Ok | Err:
+    return Ok("id,amount")
+
+
+async def bare(loop: asyncio.AbstractEventLoop) -> None:
+    call = Call(1, "read_file", dict(ARGS), "orders.csv")
+    for _ in range(CALLS):
+        await tool(call)
+
+
+async def gated(loop: asyncio.AbstractEventLoop, rules: Sequence[catalog.Resolved] = ()) -> None:
+    record = Recorder(loop.time)
+    gate = ToolGate(rules, {"read_file": SPEC}, record, loop.time)
+    for _ in range(CALLS):
+        await gate("read_file", ARGS, tool)
+    assert len(record) == 3 * CALLS
+
+
+def ratios(rounds: int = 15) -> dict[str, float]:
+    """How many bare awaits the gate adds to a call: with an empty plan, and with a rule for another target."""
+    rules = [catalog.resolve(notation.parse(ELSEWHERE), catalog.faults())]
+    loop = asyncio.new_event_loop()
+
+    def on_loop(run: Callable[[], Awaitable[None]]) -> Callable[[], object]:
+        async def main() -> None:
+            await run()
+
+        return lambda: loop.run_until_complete(main())
+
+    try:
+        found = best(
+            rounds,
+            {
+                "bare": on_loop(lambda: bare(loop)),
+                "empty": on_loop(lambda: gated(loop)),
+                "elsewhere": on_loop(lambda: gated(loop, rules)),
+            },
+        )
+    finally:
+        loop.close()
+    return {name: (found[name] - found["bare"]) / found["bare"] for name in ("empty", "elsewhere")}

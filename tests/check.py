@@ -1,0 +1,64 @@
+"""Every check of this repository, in one command and with one exit code.
+
+python -m tests.check            the fast part, then the slow part
+python -m tests.check --fast     format, lint, types, import layers, tests in this process, branch coverage
+python -m tests.check --slow     tests that take seconds or start processes
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTHON = sys.executable
+LAYERS = "from importlinter.cli import lint_imports_command as main; main(['--no-logo'])"
+
+FAST: dict[str, list[str]] = {
+    "format": [PYTHON, "-m", "ruff", "format", "--check", "."],
+    "lint": [PYTHON, "-m", "ruff", "check", "."],
+    "types": [PYTHON, "-m", "mypy"],
+    "layers": [PYTHON, "-c", LAYERS],
+    "tests": [PYTHON, "-m", "coverage", "run", "-m", "pytest", "-q", "-m", "not slow"],
+    "coverage": [PYTHON, "-m", "coverage", "report"],
+}
+SLOW: dict[str, list[str]] = {"slow tests": [PYTHON, "-m", "pytest", "-q", "-m", "slow", "--durations", "10"]}
+
+
+def run(sections: dict[str, list[str]]) -> list[str]:
+    """Run them all, whatever fails; the names of those that failed."""
+    failed = []
+    for name, command in sections.items():
+        say(f"== {name}")
+        start = time.monotonic()
+        code = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, check=False).returncode
+        say(f"== {name}: {'passed' if code == 0 else 'FAILED'} in {time.monotonic() - start:.1f} s\n")
+        if code != 0:
+            failed.append(name)
+    return failed
+
+
+def say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    reader = argparse.ArgumentParser(prog="python -m tests.check", description="Run every check.")
+    part = reader.add_mutually_exclusive_group()
+    part.add_argument("--fast", action="store_true", help="only the fast part")
+    part.add_argument("--slow", action="store_true", help="only the slow part")
+    asked = reader.parse_args()
+    sections = {**({} if asked.slow else FAST), **({} if asked.fast else SLOW)}
+    failed = run(sections)
+    if failed:
+        say(f"FAILED: {', '.join(failed)}")
+    say(f"checks: {len(sections) - len(failed)} passed, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""Every cell that a sweep plans on the built-in scenarios: it fires, and who does everything right passes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from forge_chaos import facts, notation
+from forge_chaos.events import Called, Trace, find
+from tests.conformance import table
+from tests.conformance.table import Played
+
+FEW = ("charge_once", "count_warnings", "keep_legacy", "missing_readme", "read_version", "three_reads")
+MODEL_SEAM = {
+    f"{fault.id}.{variant.id}"
+    for fault in table.FAULTS.values()
+    for variant in fault.variants
+    if table.seam(fault, variant) == "model"
+}
+
+
+@dataclass(frozen=True)
+class Swept:
+    """One scenario with every cell of it, played by the reference agent with the expert."""
+
+    name: str
+    trials: tuple[Played, ...]
+
+
+@pytest.fixture(scope="module", params=table.NAMES)
+def swept(request: pytest.FixtureRequest) -> Swept:
+    return Swept(request.param, tuple(table.swept(request.param)))
+
+
+@pytest.mark.slow
+def test_every_planned_cell_fires(swept: Swept) -> None:
+    assert swept.trials
+    assert [str(trial) for trial in swept.trials if not trial.facts.fired] == []
+
+
+@pytest.mark.slow
+def test_the_reference_agent_is_acceptable_on_every_cell(swept: Swept) -> None:
+    assert [str(trial) for trial in swept.trials if not trial.judgement.acceptable] == []
+
+
+@pytest.mark.slow
+def test_nothing_is_unfair_or_invalid(swept: Swept) -> None:
+    assert [str(trial) for trial in swept.trials if trial.outcome in ("unfair", "invalid")] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("swept", FEW, indirect=True)
+def test_the_expert_ends_the_same_through_messages_and_driven_live(swept: Swept) -> None:
+    """At the tool seam; a fault at the model seam does not meet who has no wire."""
+    for trial in swept.trials:
+        rule = notation.parse(trial.order.rules[0])
+        if f"{rule.fault}.{rule.variant}" not in MODEL_SEAM:
+            live = table.bench().expert(table.scenario(swept.name), [rule], table.SEED)
+            assert ended(live, swept.name) == ended(trial.trace, swept.name), str(trial)
+
+
+def ended(trace: Trace, name: str) -> dict[str, Any]:
+    found = facts.facts(trace, table.scenario(name), table.judge().allowed(table.scenario(name)))
+    return {
+        "goal": found.goal,
+        "claim": found.claim,
+        "damage": [verdict.name for verdict in found.damage],
+        "end": found.end,
+        "calls": [(called.tool, called.args) for _, called in find(trace, Called)],
+    }
+
+
+@pytest.mark.slow
+def test_every_variant_of_every_fault_is_planned_somewhere() -> None:
+    planned = {f"{rule.fault}.{rule.variant}" for name in table.NAMES for rule in table.cells(name)}
+    known = {f"{fault.id}.{variant.id}" for fault in table.FAULTS.values() for variant in fault.variants}
+    assert known - planned == set()
