@@ -15,7 +15,7 @@ from forge_chaos import agents, catalog, mapping, notation, registry, trial
 from forge_chaos.clock import VirtualLoop
 from forge_chaos.errors import Misuse
 from forge_chaos.events import Trace
-from forge_chaos.nouns import Answer, Fault, Rule, Scenario, Task, ToolSpec
+from forge_chaos.nouns import Fault, Rule, Scenario, ToolSpec
 from forge_chaos.order import Order
 from forge_chaos.ports import Seat, World
 from forge_chaos.recorded import redactor
@@ -50,7 +50,10 @@ class Setup:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Setup:
         known = {field.name for field in fields(cls)}
-        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in data.items() if k in known})
+        given: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in data.items() if k in known
+        }
+        return cls(**given)
 
 
 class Bench:
@@ -125,7 +128,7 @@ class Bench:
             repetition=order.repetition,
             agent=self.agent,
             model=self.setup.model,
-            server=self._server(scenario),
+            server=self._server(scenario, clean=not rules),
             endpoint=self._endpoint,
             redact=self._redact,
             sink=sink,
@@ -137,10 +140,12 @@ class Bench:
 
     def expert(self, scenario: Scenario, rules: Sequence[Rule], seed: int) -> Trace:
         """The bar's trial: the solution played live as the expert, against the faults that the agent met."""
+        from forge_chaos.modelserver import live
+
         resolved = [catalog.resolve(rule, self.faults) for rule in rules]
         setting = trial.Setting(
             scenario=scenario,
-            seat=_live(scenario, "expert"),
+            seat=live.seat(scenario, "expert", clean=not rules),
             world=_world_of(scenario, False),
             rules=resolved,
             seed=seed,
@@ -151,7 +156,7 @@ class Bench:
         )
         return self._run(setting)
 
-    def _server(self, scenario: Scenario) -> Callable[[World], Any] | None:
+    def _server(self, scenario: Scenario, clean: bool) -> Callable[[World], Any] | None:
         if self._endpoint is not None or scenario.solve is None or self.setup.model != SCRIPTED:
             return None
         from forge_chaos.modelserver.server import ScriptedModel
@@ -162,7 +167,7 @@ class Bench:
 
         def make(world: World) -> Any:
             specs = world.specs if own is None else mapping.mapped(scenario, specs_of(scenario), own)
-            return ScriptedModel(scenario, persona, specs, budget)
+            return ScriptedModel(scenario, persona, specs, budget, clean=clean)
 
         return make
 
@@ -170,7 +175,11 @@ class Bench:
         if self._loop is None or self._loop.is_closed():
             real = self._endpoint is not None or self.seat.time == "real"
             self._loop = asyncio.new_event_loop() if real else VirtualLoop(patience=self.setup.watchdog / 2)
-        return self._loop.run_until_complete(trial.run(setting))
+        try:
+            return self._loop.run_until_complete(trial.run(setting))
+        except BaseException:
+            self._loop.close()  # after a SystemExit its tasks are in no known state: the next trial gets a new one
+            raise
 
     def close(self) -> None:
         if self._loop is not None and not self._loop.is_closed():
@@ -184,24 +193,6 @@ def specs_of(scenario: Scenario) -> Mapping[str, ToolSpec]:
         return world.specs
     finally:
         world.close()
-
-
-def _live(scenario: Scenario, persona: str) -> Seat:
-    """A persona with the solution, driven straight against the tools: the path of the bar."""
-
-    async def agent(task: Task, specs: Mapping[str, ToolSpec], tools: Any, gate: Any, model: Any) -> Answer:
-        from forge_chaos.adapters.native import Toolbox
-        from forge_chaos.modelserver import live
-        from forge_chaos.reference import use
-
-        toolbox = Toolbox(specs, tools, gate)
-
-        async def call(name: str, args: Mapping[str, Any], id: str) -> str:
-            return (await use(toolbox, name, args, id))[0]
-
-        return Answer(await live.play(scenario, persona, specs, call, asyncio.sleep))
-
-    return Seat(agent, "live")
 
 
 def _world_of(scenario: Scenario, own_tools: bool) -> Callable[[Scenario, Any], World]:

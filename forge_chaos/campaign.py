@@ -234,10 +234,9 @@ class Campaign:
             raise Inconclusive(_nothing(self.skipped))
         clean = self._clean(store, scenarios, progress)
         orders = self._plan(clean)
-        cells = [order for orders_ in orders.values() for order in orders_]
-        swept = {id: order for id, order in ((o.id, o) for o in cells)}
-        store.plan(swept)
-        self._carry(store, list(swept.values()), progress, "faults")
+        planned = {order.id: order for group in orders.values() for order in group}
+        store.plan(planned)
+        self._carry(store, list(planned.values()), progress, "faults")
         trials = tuple(store.trials())
         card = self._score(store, trials, clean, orders)
         store.finish(trialfile.to_json(card))
@@ -246,7 +245,8 @@ class Campaign:
     def _usable(self, name: str) -> Scenario | None:
         scenario = self.home.scenario(name, self.options.seed)
         if scenario.solve is None and self.setup.model == SCRIPTED and self.own is None:
-            return self._skip(name, "it has no solution.py for the scripted model to play; name a --model")
+            self._skip(name, "it has no solution.py for the scripted model to play; name a --model")
+            return None
         if self.own is not None:
             return self._fitting(scenario)
         return scenario
@@ -255,16 +255,20 @@ class Campaign:
         """The scenario, when an agent that brings its own tools can work on it."""
         assert self.own is not None
         if scenario.world != "files":
-            return self._skip(
+            self._skip(
                 scenario.name,
                 f"its world {scenario.world!r} has no place in an agent that brings its own tools",
             )
+            return None
         own = {name: own_spec(name, said) for name, said in self.own.items()}
-        lacking = [role for role in scenario.roles if not any(role in spec.roles for spec in own.values())]
+        lacking: list[str] = [
+            role for role in scenario.roles if not any(role in spec.roles for spec in own.values())
+        ]
         if scenario.solve is not None and self.setup.model == SCRIPTED:
             lacking += mapping.missing(scenario, mapping.mapped(scenario, specs_of(scenario), own))
         if lacking:
-            return self._skip(scenario.name, f"the agent has no tool for {', '.join(lacking)}")
+            self._skip(scenario.name, f"the agent has no tool for {', '.join(lacking)}")
+            return None
         return scenario
 
     def _skip(self, name: str, why: str) -> None:

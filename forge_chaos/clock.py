@@ -15,9 +15,10 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 GLANCE = 0.02  # real seconds between two looks at threads still working
 PATIENCE = 5.0  # real seconds for which a busy thread holds the virtual clock
 
@@ -45,7 +46,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def run_in_executor(
         self, executor: Executor | None, func: Callable[..., T], *args: Any
-    ) -> asyncio.Future[T]:  # type: ignore[override]  # typeshed gives a TypeVarTuple
+    ) -> asyncio.Future[T]:
         """As asyncio's, with the thread counted until it has really ended, cancelled or not."""
         if executor is None:
             executor = getattr(self, "_default_executor", None)
@@ -59,6 +60,14 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._threads += 1
         work.add_done_callback(self._thread_ended)
         return outer
+
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
+        """As asyncio's; the thread that joins the others counts as one at work."""
+        self._threads += 1
+        try:
+            await super().shutdown_default_executor()
+        finally:
+            self._threads -= 1
 
     def run_in_daemon(self, func: Callable[[], T]) -> asyncio.Future[T]:
         """Run a blocking function in a daemon thread of its own, which nothing waits for at exit.

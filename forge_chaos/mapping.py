@@ -7,7 +7,7 @@ matched by name, else by the verb of the name; arguments by name, else by meanin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from types import CodeType
 from typing import Any
@@ -117,15 +117,19 @@ def _verified(
     if verify is None or verify.tool not in pairs:
         return None
     back = {theirs: ours for ours, theirs in names.items()}
-    arguments = {
-        name: source if source.startswith("=") else names.get(source, source)
-        for name, source in verify.arguments.items()
-    }
 
-    def holds(args: Mapping[str, Any], text: str) -> bool:
-        return verify.holds({back.get(name, name): value for name, value in args.items()}, text)
+    def ours(args: Mapping[str, Any]) -> dict[str, Any]:
+        return {back.get(name, name): value for name, value in args.items()}
 
-    return Verify(verify.tool, arguments, holds)
+    def translated(
+        source: str | Callable[[Mapping[str, Any]], Any],
+    ) -> str | Callable[[Mapping[str, Any]], Any]:
+        if callable(source):
+            return lambda args: source(ours(args))
+        return source if source.startswith("=") else names.get(source, source)
+
+    arguments = {name: translated(source) for name, source in verify.arguments.items()}
+    return Verify(verify.tool, arguments, lambda args, text: verify.holds(ours(args), text))
 
 
 def _names(function: Any) -> Iterator[str]:

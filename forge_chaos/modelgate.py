@@ -110,7 +110,7 @@ class ModelGate:
                 hits.append((state, state.count))
         for state, count in reversed(hits):
             chain = self._link(state, count, number, chain)
-        given = {key: request[key] for key in ("messages", "tools") if key in request}
+        given: dict[str, Any] = {key: request[key] for key in ("messages", "tools") if key in request}
         try:
             result = await chain(Call(number, "model", given))
         except Exception as error:

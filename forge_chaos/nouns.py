@@ -245,8 +245,7 @@ class Scenario:
     or a dotted path. `full`, `degraded` and `must_not` are checked over answer and final world.
     `solve` is the solution, None when there is none; `detour` another route to a refused effect.
     `effects` allows so many executions per effect tool (absent: as in the clean trial).
-    `hash` is `b2:<hex>` over the scenario's folder. `contract`: the reply contract (last line DONE or
-    FAILED) is appended to the prompt. `claim` is a regular expression that finds a claim instead.
+    `hash` is `b2:<hex>` over the scenario's folder.
     """
 
     name: str

@@ -38,4 +38,4 @@ class Order:
 def trial_id(scenario: str, agent: str, rules: Iterable[str], seed: int, repetition: int) -> str:
     """The name of a trial: equal for equal (scenario, agent, plan, seed, repetition), in every process."""
     what = json.dumps([scenario, agent, list(rules), seed, repetition])
-    return "t" + blake2b(what.encode(), digest_size=5).hexdigest()
+    return "t" + blake2b(what.encode(), digest_size=8).hexdigest()

@@ -137,6 +137,7 @@ def described(spec: ToolSpec) -> dict[str, Any]:
         "poll": spec.poll,
         "settle": spec.settle,
         "limit": spec.limit,
+        "idempotency": spec.idempotency,
     }
 
 
@@ -227,7 +228,7 @@ async def _settle(
         }
         if later:
             record(Noted, "changed_after_end", later)
-    alive = getattr(world, "processes", lambda: [])()
+    alive = world.processes()
     if alive:
         record(Noted, "left_running", {"processes": len(alive)})
     after = _resources(world, setting.redact)

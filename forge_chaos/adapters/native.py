@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 from forge_chaos import natural
 from forge_chaos.clock import VirtualLoop
 from forge_chaos.nouns import Answer, Call, Err, Ok, Task, Tool, ToolSpec
-from forge_chaos.ports import Gate, Seat
+from forge_chaos.ports import Agent, Gate, Seat
 
 T = TypeVar("T")
 UNWIND = 5.0  # seconds of trial time for calls of a thread that was cut
@@ -131,7 +131,7 @@ class BlockingModel:
         return reply
 
 
-def agent_of(function: Callable[..., Any]) -> Callable[..., Awaitable[Answer]]:
+def agent_of(function: Callable[..., Any]) -> Agent:
     """A native function as an agent. It is given by name what it names of task, tools and model."""
     wanted = [p for p in ("task", "tools", "model") if p in inspect.signature(function).parameters]
 
@@ -139,9 +139,7 @@ def agent_of(function: Callable[..., Any]) -> Callable[..., Awaitable[Answer]]:
         task: Task, specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate, model: Any
     ) -> Answer:
         toolbox = Toolbox(specs, tools, gate)
-        if inspect.iscoroutinefunction(inspect.unwrap(function)) or inspect.iscoroutinefunction(
-            getattr(function, "__call__", None)
-        ):
+        if inspect.iscoroutinefunction(inspect.unwrap(function)):
             offer: dict[str, Any] = {"task": task, "tools": toolbox, "model": model}
             return _answer(await function(**{name: offer[name] for name in wanted}))
         loop = asyncio.get_running_loop()
@@ -202,9 +200,9 @@ class Native:
 
     def framework(self) -> Seat:
         """The stock loop: the reference agent."""
-        from forge_chaos.reference import agent
+        from forge_chaos import reference
 
-        return Seat(agent_of(agent), self.name, inline=True)
+        return Seat(agent_of(reference.agent), self.name, inline=True)
 
 
 adapter = Native()

@@ -6,14 +6,14 @@ framework's own timeouts, retries and error policy see what the user's own funct
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from forge_chaos import natural
 from forge_chaos.errors import Misuse
 from forge_chaos.inference import spec
 from forge_chaos.nouns import Answer, Call, Err, Ok, Result, Task, Tool, ToolSpec
-from forge_chaos.ports import Gate, Seat
+from forge_chaos.ports import Agent, Gate, Seat
 
 WAY = "Install it with: pip install 'forge-chaos[pydantic-ai]'."
 
@@ -65,9 +65,10 @@ def _honest() -> tuple[type[BaseException], ...]:
 async def _bench(
     task: Task, specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate, model: Any
 ) -> Answer:
-    from pydantic_ai import Agent, UsageLimits
+    from pydantic_ai import Agent as Stock
+    from pydantic_ai import UsageLimits
 
-    made = Agent(
+    made: Any = Stock(
         _scripted(model), tools=[_tool(specs[name], tools[name], gate) for name in specs if name in tools]
     )
     limits = UsageLimits(tool_calls_limit=task.max_steps)
@@ -127,7 +128,7 @@ def _specs(agent: Any) -> dict[str, ToolSpec]:
     return found
 
 
-def _own(agent: Any) -> Callable[..., Awaitable[Answer]]:
+def _own(agent: Any) -> Agent:
     async def run(
         task: Task, specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate, model: Any
     ) -> Answer:

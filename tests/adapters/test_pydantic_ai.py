@@ -87,7 +87,7 @@ def plainly(agent: Agent[None, str]) -> tuple[str, list[Any]]:
                 end = f"{type(error).__name__}: {error}"
         return end, shown(messages)
 
-    return on_a_loop(main)
+    return asyncio.run(main())  # nothing of ours in the process but the agent itself
 
 
 def gated(agent: Agent[None, str], rules: list[Planned]) -> tuple[str, list[Any], Any]:

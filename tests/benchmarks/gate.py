@@ -12,6 +12,7 @@ from forge_chaos.recorder import Recorder
 from tests.benchmarks.best import best
 
 CALLS = 5_000
+BARS = {"empty": "<= 25 x", "elsewhere": "<= 30 x"}
 SPEC = ToolSpec("read_file", "", {"type": "object", "properties": {}}, frozenset({"read"}), "path")
 ARGS = {"path": "orders.csv"}
 ELSEWHERE = "timeout.raises:read_file(invoices.csv)"

@@ -20,6 +20,7 @@ from tests.conformance import bare
 
 SCENARIO = "charge_once"
 TRIALS = 20
+BARS = {"messages": 0.3, "live": 1.5}
 
 
 def rates(rounds: int = 7) -> dict[str, float]:

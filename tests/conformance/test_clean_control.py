@@ -70,8 +70,8 @@ class Model:
         return reply
 
 
-async def counts_files(task: Any, tools: Any, model: Any) -> str:
-    """A native agent that asks its model once, and uses tools as it likes, some of them wrongly."""
+async def looks_round(task: Any, tools: Any, model: Any) -> str:
+    """A native agent that asks its model once, then uses tools as it likes, in vain too."""
     await model.complete([{"role": "user", "content": task.prompt}], tools.specs)
     seen = []
     for name, args in (
@@ -110,7 +110,7 @@ def without_us(name: str, agent: Any) -> tuple[list[bytes], Mapping[str, Any]]:
 
 
 @pytest.mark.parametrize("name", table.NAMES)
-@pytest.mark.parametrize("agent", [reference.agent, counts_files], ids=["reference", "native"])
+@pytest.mark.parametrize("agent", [reference.agent, looks_round], ids=["reference", "native"])
 def test_the_agent_cannot_tell_that_we_are_there(name: str, agent: Any) -> None:
     ours, theirs = with_us(name, agent), without_us(name, agent)
     assert ours[0] == theirs[0]
