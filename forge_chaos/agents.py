@@ -23,43 +23,69 @@ from forge_chaos.errors import Misuse, unknown
 from forge_chaos.ports import Adapter, Seat
 
 REFERENCE = "reference"
+FRAMEWORK = "framework:"
 FORMS = "Write module:attribute, path.py:attribute or framework:NAME."
 
 
 def adapter(name: str) -> Adapter:
-    """The adapter of that name, with dashes or underscores."""
+    """The adapter of that name, with dashes or underscores. Raises Misuse when there is none."""
+    if name.replace("-", "_") not in registry.names("adapters"):
+        raise unknown("adapter", name, _adapters(), way="forge-chaos list adapters")
     found: Adapter = registry.module("adapters", name.replace("-", "_")).adapter
     return found
 
 
+def stock(spec: str) -> bool:
+    """Does the spec name a loop that is not the user's: the reference agent, or a framework's own?"""
+    return spec == REFERENCE or spec.startswith(FRAMEWORK)
+
+
 def seat(spec: str | None, forced: str | None = None) -> Seat:
-    """The agent that `spec` names, in its seat. Raises Misuse with what is wrong and the way out."""
+    """The agent that `spec` names, in its seat; `forced` is the adapter that `--adapter` names.
+
+    Raises Misuse with what is wrong and the way out.
+    """
+    if forced is not None and (spec is None or stock(spec)):
+        raise Misuse(
+            "--adapter says how an object of yours is taken. Name one: --agent module:attribute, "
+            f"or an adapter's own loop: --agent {FRAMEWORK}{forced}."
+        )
     if spec is None or spec == REFERENCE:
         return adapter("native").framework()
-    kind, colon, name = spec.partition(":")
-    if kind == "framework" and colon:
-        known = [n.replace("_", "-") for n in registry.names("adapters")]
-        if name.replace("_", "-") not in known:
-            raise unknown("framework", name, known, way="forge-chaos list adapters")
-        return adapter(name).framework()
-    if not colon or not name or not kind:
+    if spec.startswith(FRAMEWORK):
+        return _named(spec.removeprefix(FRAMEWORK)).framework()
+    where, colon, attribute = spec.rpartition(":")
+    if not colon or not where or not all(part.isidentifier() for part in attribute.split(".")):
         raise Misuse(f"cannot read agent {spec!r}. {FORMS}")
-    where, _, attribute = spec.rpartition(":")
     thing = _attribute(_load(where, spec), attribute, spec)
     if forced is not None:
-        return adapter(forced).seat(_built(thing) if _is_factory(thing) else thing)
+        return adapter(forced).seat(_built(thing, spec) if _is_factory(thing) else thing)
     chosen = _recognised(thing)
+    said = _described(thing)
     if chosen is None and _is_factory(thing):
-        thing = _built(thing)
+        thing = _built(thing, spec)
+        chosen = _recognised(thing)
+        said += f", which returned {_described(thing)}"
+    if chosen is None and not inspect.isroutine(thing) and not inspect.isclass(thing) and callable(thing):
+        thing = thing.__call__  # an object that is called as a function is
         chosen = _recognised(thing)
     if chosen is None:
-        kinds = ", ".join(n.replace("_", "-") for n in registry.names("adapters"))
         raise Misuse(
-            f"no adapter knows what {spec!r} is: {_described(thing)}. "
+            f"no adapter knows what {spec!r} is: {said}. "
             f"A native agent is a function that takes some of (task, tools, model). "
-            f"Adapters: {kinds} (--adapter NAME forces one)."
+            f"Adapters: {', '.join(_adapters())} (--adapter NAME forces one)."
         )
     return chosen.seat(thing)
+
+
+def _adapters() -> list[str]:
+    return [name.replace("_", "-") for name in registry.names("adapters")]
+
+
+def _named(framework: str) -> Adapter:
+    if framework.replace("_", "-") not in _adapters():
+        raise unknown("framework", framework, _adapters(), way="forge-chaos list adapters")
+    return adapter(framework)
 
 
 def _recognised(thing: object) -> Adapter | None:
@@ -71,7 +97,8 @@ def _recognised(thing: object) -> Adapter | None:
 
 
 def _is_factory(thing: object) -> bool:
-    if not callable(thing) or not (inspect.isfunction(thing) or inspect.isclass(thing)):
+    """Can it be called with nothing, to see what it makes? A coroutine is no framework's object."""
+    if not (inspect.isfunction(thing) or inspect.isclass(thing)) or inspect.iscoroutinefunction(thing):
         return False
     try:
         parameters = inspect.signature(thing).parameters.values()
@@ -80,18 +107,20 @@ def _is_factory(thing: object) -> bool:
     return all(p.default is not p.empty or p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in parameters)
 
 
-def _built(factory: Callable[[], Any]) -> Any:
+def _built(factory: Callable[[], Any], spec: str) -> Any:
     try:
         return factory()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise Misuse(
-            f"the agent factory {_described(factory)} raised {type(error).__name__}: {error}"
+            f"agent {spec!r}: {_described(factory)} raised {type(error).__name__}: {error}{_place(error)}."
         ) from error
 
 
 def _described(thing: object) -> str:
     if inspect.isfunction(thing):
         return f"a function {thing.__name__}{inspect.signature(thing)}"
+    if inspect.isclass(thing):
+        return f"the class {thing.__module__}.{thing.__qualname__}"
     kind = type(thing)
     return f"an object of type {kind.__module__}.{kind.__qualname__}"
 

@@ -30,12 +30,14 @@ WATCHDOG = 10.0
 class Setup:
     """What stays the same for all trials of a run; plain data that crosses processes.
 
-    `agent` is a SPEC or None for the reference agent. `model`: `scripted`, `own` (the agent brings
-    its own), or a real endpoint. `watchdog`: real seconds without an event until a trial in a child
-    counts as hung.
+    `agent` is a SPEC or None for the reference agent, `home` the directory in which it was named: its
+    process works there, so that a replay finds it from anywhere. `model`: `scripted`, `own` (the agent
+    brings its own), or a real endpoint. `watchdog`: real seconds without an event until a trial in a
+    child counts as hung.
     """
 
     agent: str | None = None
+    home: str | None = None
     adapter: str | None = None
     persona: str = "expert"
     model: str = SCRIPTED
@@ -57,17 +59,19 @@ class Setup:
 
 
 class Bench:
-    """Runs trials one after the other on one event loop. Raises Misuse when the setup names what does
-    not exist."""
+    """Runs trials one after the other on one event loop for each kind of time. Raises Misuse when the
+    setup names what does not exist."""
 
     def __init__(self, setup: Setup | Mapping[str, Any]) -> None:
         self.setup = setup if isinstance(setup, Setup) else Setup.from_json(setup)
         self._scenario_dirs = [Path(d) for d in self.setup.scenarios_dirs]
         self.faults: dict[str, Fault] = catalog.faults([Path(d) for d in self.setup.faults_dirs])
+        if self.setup.agent is not None and self.setup.home is not None and Path(self.setup.home).is_dir():
+            os.chdir(self.setup.home)
         self.seat: Seat = agents.seat(self.setup.agent, self.setup.adapter)
         registry.module("personas", self.setup.persona)
         self._endpoint = _endpoint(self.setup.model)
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loops: dict[bool, asyncio.AbstractEventLoop] = {}  # by: is its time real
         self._redact = redactor()
         self._checked: dict[tuple[str, str], Mapping[str, Any]] = {}
         self.scenario = lru_cache(maxsize=512)(self._scenario)
@@ -172,18 +176,25 @@ class Bench:
         return make
 
     def _run(self, setting: trial.Setting) -> Trace:
-        if self._loop is None or self._loop.is_closed():
-            real = self._endpoint is not None or self.seat.time == "real"
-            self._loop = asyncio.new_event_loop() if real else VirtualLoop(patience=self.setup.watchdog / 2)
+        # Asked of the trial, not of the bench: the expert needs no real time beside a real model.
+        real = setting.endpoint is not None or setting.seat.time == "real"
+        loop = self._loops.get(real)
+        if loop is None or loop.is_closed():
+            loop = asyncio.new_event_loop() if real else VirtualLoop(patience=self.setup.watchdog / 2)
+            self._loops[real] = loop
         try:
-            return self._loop.run_until_complete(trial.run(setting))
+            return loop.run_until_complete(trial.run(setting))
         except BaseException:
-            self._loop.close()  # after a SystemExit its tasks are in no known state: the next trial gets a new one
+            loop.close()  # after a SystemExit its tasks are in no known state: the next trial gets a new one
             raise
 
     def close(self) -> None:
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.close()
+        for real, loop in self._loops.items():
+            if loop.is_closed():
+                continue
+            if real and self._endpoint is not None:
+                loop.run_until_complete(self._endpoint.close())
+            loop.close()
 
 
 def specs_of(scenario: Scenario) -> Mapping[str, ToolSpec]:

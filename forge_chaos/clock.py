@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from typing import Any, TypeVar, TypeVarTuple, Unpack
+from typing import Any, TypeVar, TypeVarTuple
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -45,7 +45,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self.now
 
     def run_in_executor(
-        self, executor: Executor | None, func: Callable[..., T], *args: Any
+        self, executor: Executor | None, func: Callable[[*Ts], T], *args: *Ts
     ) -> asyncio.Future[T]:
         """As asyncio's, with the thread counted until it has really ended, cancelled or not."""
         if executor is None:

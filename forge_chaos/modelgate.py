@@ -73,7 +73,7 @@ class ModelGate:
 
     def _asked(self, number: int, request: Request, by: str) -> None:
         messages = request.get("messages") or []
-        texts = [json.dumps(message, default=_strange) for message in messages]
+        texts = [_text(message) for message in messages]
         kept = 0
         for text, last in zip(texts, self._last, strict=False):
             if text != last:
@@ -152,8 +152,8 @@ class ModelGate:
         self.closed = True
 
 
-def _strange(value: Any) -> Any:
-    return plain(value)
+_text = json.JSONEncoder(default=plain).encode
+_body = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def _name(tool: Any) -> Any:
@@ -176,7 +176,7 @@ class ModelSeat:
     the wire. Both pass the gate.
 
     `server(path, body) -> Response(status, body, wait)` is the scripted model, `endpoint` a real one:
-    `async (request) -> reply`. One of the two is None.
+    `async (request) -> reply`. One of the two is None, or both are.
     """
 
     def __init__(
@@ -192,9 +192,9 @@ class ModelSeat:
         self._endpoint = endpoint
 
     @property
-    def scripted(self) -> bool:
-        """Does the scripted model sit here?"""
-        return self._server is not None
+    def taken(self) -> bool:
+        """Does a model sit here, scripted or real? Else the agent brings its own."""
+        return self._server is not None or self._endpoint is not None
 
     async def complete(
         self, messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]] = ()
@@ -213,7 +213,7 @@ class ModelSeat:
 
         if self._endpoint is not None:
             return await self._endpoint(request)
-        body = json.dumps(request, ensure_ascii=False, allow_nan=False).encode()
+        body = _body(request).encode()
         status, answer = await self._serve("/v1/chat/completions", body)
         if status >= 400:
             raise ProviderError(status, answer)
@@ -233,6 +233,8 @@ class ModelSeat:
         from forge_chaos.modelserver.errors import ProviderError
 
         async def send(changed: Request) -> Request:
+            if self._endpoint is not None:
+                return await self._endpoint(changed)
             status, answer = await self._serve(path, json.dumps(changed, ensure_ascii=False).encode())
             if status >= 400:
                 raise ProviderError(status, answer)

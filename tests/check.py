@@ -15,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = sys.executable
+LIMIT = 900  # seconds for one section: what hangs is ended and has failed
 LAYERS = "from importlinter.cli import lint_imports_command as main; main(['--no-logo'])"
 
 FAST: dict[str, list[str]] = {
@@ -34,10 +35,13 @@ def run(sections: dict[str, list[str]]) -> list[str]:
     for name, command in sections.items():
         say(f"== {name}")
         start = time.monotonic()
-        code = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, check=False).returncode
-        say(f"== {name}: {'passed' if code == 0 else 'FAILED'} in {time.monotonic() - start:.1f} s\n")
-        if code != 0:
+        try:
+            subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, check=True, timeout=LIMIT)
+            word = "passed"
+        except subprocess.SubprocessError:
+            word = "FAILED"
             failed.append(name)
+        say(f"== {name}: {word} in {time.monotonic() - start:.1f} s\n")
     return failed
 
 

@@ -135,7 +135,7 @@ def _own(agent: Any) -> Agent:
         wrapped = [
             toolset.visit_and_replace(lambda leaf: _gated(leaf, gate, specs)) for toolset in agent.toolsets
         ]
-        held = {"model": _scripted(model)} if model.scripted else {}
+        held = {"model": _scripted(model)} if model.taken else {}
         with agent.override(toolsets=wrapped, tools=[], **held):
             done = await agent.run(task.prompt)
         return Answer(str(done.output), session=done.all_messages())

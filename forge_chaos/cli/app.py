@@ -54,16 +54,25 @@ def _root(
     """Fault-injection robustness tester for LLM agents."""
 
 
-Agent = Annotated[
-    Optional[str],  # noqa: UP045  # typer on Python 3.11 reads it so
-    typer.Option(help="module:attribute, path.py:attribute or framework:NAME. Nothing: the reference agent."),
-]
-AdapterName = Annotated[Optional[str], typer.Option(help="Force an adapter (forge-chaos list adapters).")]  # noqa: UP045
-Dirs = Annotated[Optional[list[Path]], typer.Option(help="A folder of your own; may be given again.")]  # noqa: UP045
-Text = Optional[str]  # noqa: UP045
+Text = Optional[str]  # noqa: UP045  # typer on Python 3.11 reads it so
 Number = Optional[int]  # noqa: UP045
 Share = Optional[float]  # noqa: UP045
 File = Optional[Path]  # noqa: UP045
+SPEC = "module:attribute, path.py:attribute or framework:NAME"
+Agent = Annotated[
+    Text, typer.Option(metavar="SPEC", help=f"{SPEC}. Nothing: the agent that comes with forge-chaos.")
+]
+AdapterName = Annotated[
+    Text, typer.Option(metavar="NAME", help="Take the agent as this adapter does, whatever its type.")
+]
+ScenariosDir = Annotated[
+    Optional[list[Path]],  # noqa: UP045
+    typer.Option(metavar="DIR", help="Scenarios of your own, beside ours. May be given again."),
+]
+FaultsDir = Annotated[
+    Optional[list[Path]],  # noqa: UP045
+    typer.Option(metavar="DIR", help="Faults of your own, beside ours. May be given again."),
+]
 
 
 @app.command()
@@ -72,50 +81,92 @@ def run(
     faults: Annotated[
         Text,
         typer.Option(
-            help="Comma list. A class is swept over every call; an item with @ or % is that one rule. "
-            "'all': every class that applies. Nothing: the five named classes."
+            metavar="LIST",
+            help="A class (timeout, timeout.hangs, timeout:read_*) is tried on every call; an item with @ or "
+            "% is that one rule (timeout@2:read_file). all: every class that applies. Nothing: missing_file, "
+            "timeout, malformed_output, blocked_command, truncated_context.",
         ),
     ] = None,
-    plan: Annotated[Text, typer.Option(help="Comma list of rules that hold together in one plan.")] = None,
-    scenarios: Annotated[str, typer.Option(help="Comma list of globs.")] = "*",
+    plan: Annotated[Text, typer.Option(metavar="LIST", help="Rules that hold together, in one plan.")] = None,
+    scenarios: Annotated[
+        str, typer.Option(metavar="GLOBS", help="Which scenarios, such as sum_*,edit_port.")
+    ] = "*",
     adapter: AdapterName = None,
     persona: Annotated[
-        Text, typer.Option(help="How the scripted model reacts to trouble. [default: expert]")
+        Text,
+        typer.Option(metavar="NAME", help="How the scripted model reacts to trouble.  [default: expert]"),
     ] = None,
     model: Annotated[
-        Text, typer.Option(help="scripted, own (the agent brings its own), or a real one: openai:NAME.")
+        Text,
+        typer.Option(
+            metavar="SPEC",
+            help="scripted: plays the scenario's solution. own: the agent brings its own. openai:NAME, "
+            "anthropic:NAME: a real one.  [default: scripted]",
+        ),
     ] = None,
     trials: Annotated[
-        int, typer.Option(min=1, help="Trials a cell, for agents that are not deterministic.")
+        int, typer.Option(metavar="N", min=1, help="Trials of a cell, for agents that are not deterministic.")
     ] = 1,
     seed: Annotated[
-        Number, typer.Option(min=0, help="Values and dice are drawn from it. [default: 1]")
+        Number, typer.Option(metavar="S", min=0, help="Values and dice are drawn from it.  [default: 1]")
     ] = None,
     max_trials: Annotated[
-        Number, typer.Option(min=1, help="Sample the sweep, stratified, from the seed.")
+        Number, typer.Option(metavar="N", min=1, help="Try a sample of the sweep, drawn from the seed.")
     ] = None,
-    fail_under: Annotated[Share, typer.Option(min=0, max=1, help="The gate on robustness.")] = None,
+    fail_under: Annotated[
+        Share,
+        typer.Option(
+            metavar="X",
+            min=0,
+            max=1,
+            help="Fail when robustness lies below, for agents that are not deterministic. Others fail by any "
+            "bad end.",
+        ),
+    ] = None,
     min_clean: Annotated[
-        Share, typer.Option(min=0, max=1, help="Clean rate below which a scenario is not scored.")
+        Share,
+        typer.Option(
+            metavar="X",
+            min=0,
+            max=1,
+            help="A scenario is scored when so many of its trials without a fault pass.  [default: 0.8]",
+        ),
     ] = None,
-    workspace: Annotated[Text, typer.Option(help="memory or disk; else what the scenario says.")] = None,
-    scenarios_dir: Dirs = None,
-    faults_dir: Dirs = None,
-    keep_traces: Annotated[str, typer.Option(help="all, failures, or how many passing ones.")] = "10000",
-    out: Annotated[File, typer.Option(help="The run's directory. [default: reports/NNNN-AGENT]")] = None,
-    resume: Annotated[File, typer.Option(help="Go on with the run in this directory.")] = None,
+    workspace: Annotated[
+        Text, typer.Option(metavar="KIND", help="memory or disk.  [default: as the scenario says]")
+    ] = None,
+    scenarios_dir: ScenariosDir = None,
+    faults_dir: FaultsDir = None,
+    keep_traces: Annotated[
+        str,
+        typer.Option(
+            metavar="N", help="Traces of acceptable trials to keep: a number, all, or failures (0)."
+        ),
+    ] = "10000",
+    out: Annotated[
+        File, typer.Option(metavar="DIR", help="Where the run is written.  [default: reports/NNNN-AGENT]")
+    ] = None,
+    resume: Annotated[File, typer.Option(metavar="RUN", help="Go on with the run in this directory.")] = None,
     watchdog: Annotated[
         Share,
-        typer.Option(min=0.1, help="Real seconds without an event until a child process counts as hung."),
+        typer.Option(
+            metavar="SECONDS",
+            min=0.1,
+            help="An agent whose process shows no sign of life for so long hangs.  [default: 10]",
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object on stdout, nothing else there.")
     ] = False,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Do not ask before a long run against a paid model.")
+        bool, typer.Option("--yes", help="Do not ask before many trials with a paid model.")
     ] = False,
 ) -> int:
-    """Inject faults into clean tasks and say how the agent ended, per fault class."""
+    """Try an agent under faults.
+
+    Each scenario is solved without faults first. Then each fault is tried on each call of it, once and for
+    ever, and the ends are counted. Exit: 0 pass, 1 fail, 2 inconclusive, 3 forge-chaos failed, 4 misuse.
+    """
     from forge_chaos.cli import running
 
     return running.run(
@@ -150,12 +201,18 @@ def replay(
     what: Annotated[
         str, typer.Argument(metavar="FILE.chaos.toml | RUN_DIR:TRIAL", help="What to run again.")
     ],
-    agent: Agent = None,
+    agent: Annotated[
+        Text, typer.Option(metavar="SPEC", help="Another agent than the one stated there.")
+    ] = None,
     adapter: AdapterName = None,
-    scenarios_dir: Dirs = None,
-    faults_dir: Dirs = None,
+    scenarios_dir: ScenariosDir = None,
+    faults_dir: FaultsDir = None,
 ) -> int:
-    """Run a regression file or a stored trial again; say how it ended and where it differs."""
+    """Run one trial again.
+
+    A stored trial, with the first event that differs from it, or a regression file, which passes when the trial
+    ends acceptably and every rule fired. Exit: as the trial ends; stale: 1.
+    """
     from forge_chaos.cli import replaying
 
     return replaying.replay(what, agent, adapter, tuple(scenarios_dir or ()), tuple(faults_dir or ()))
@@ -163,9 +220,15 @@ def replay(
 
 @app.command()
 def report(
-    run: Annotated[Path, typer.Argument(help="A run's directory.")],
-    as_: Annotated[str, typer.Option("--as", help="terminal, json, markdown or junit.")] = "terminal",
-    output: Annotated[File, typer.Option("-o", "--output", help="Write it there instead of stdout.")] = None,
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="A run's directory, such as reports/0001-reference.")
+    ],
+    as_: Annotated[
+        str, typer.Option("--as", metavar="FORM", help="terminal, json, markdown or junit.")
+    ] = "terminal",
+    output: Annotated[
+        File, typer.Option("-o", "--output", metavar="FILE", help="Write it there instead of to stdout.")
+    ] = None,
 ) -> int:
     """Show a finished run again, in another form."""
     from forge_chaos.cli import reporting
@@ -178,13 +241,15 @@ def list_(
     what: Annotated[
         str,
         typer.Argument(
-            help="faults, scenarios, adapters, personas, graders, mechanisms, worlds, renderers, executors."
+            metavar="KIND",
+            help="faults, scenarios, adapters, personas, graders, mechanisms, worlds, renderers or executors. "
+            "Nothing: these.",
         ),
     ] = "",
-    scenarios_dir: Dirs = None,
-    faults_dir: Dirs = None,
+    scenarios_dir: ScenariosDir = None,
+    faults_dir: FaultsDir = None,
 ) -> int:
-    """What there is to choose from."""
+    """List what there is to choose from."""
     from forge_chaos.cli import showing
 
     return showing.listing(what, tuple(scenarios_dir or ()), tuple(faults_dir or ()))
@@ -192,11 +257,11 @@ def list_(
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="A fault, a scenario, or RUN_DIR:TRIAL.")],
-    scenarios_dir: Dirs = None,
-    faults_dir: Dirs = None,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A fault, a scenario, or RUN_DIR:TRIAL.")],
+    scenarios_dir: ScenariosDir = None,
+    faults_dir: FaultsDir = None,
 ) -> int:
-    """Explain a fault or a scenario; print the trace of a stored trial."""
+    """Explain a fault or a scenario; tell a stored trial."""
     from forge_chaos.cli import showing
 
     return showing.show(name, tuple(scenarios_dir or ()), tuple(faults_dir or ()))
@@ -204,10 +269,13 @@ def show(
 
 @app.command()
 def inspect(
-    agent: Annotated[str, typer.Argument(help="module:attribute, path.py:attribute or framework:NAME.")],
+    agent: Annotated[str, typer.Argument(metavar="SPEC", help=f"{SPEC}.")],
     adapter: AdapterName = None,
 ) -> int:
-    """Say what an agent is taken for: its adapter, its tools, their roles and targets."""
+    """Say what an agent is taken for.
+
+    Its adapter and, where it brings tools of its own, their roles and targets.
+    """
     from forge_chaos.cli import showing
 
     return showing.inspect(agent, adapter)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +12,8 @@ from forge_chaos import campaign, catalog, notation, regression, settings, story
 from forge_chaos.bench import Setup
 from forge_chaos.cli import running
 from forge_chaos.errors import Broken, Misuse
-from forge_chaos.events import Trace
+from forge_chaos.events import Started, Trace
+from forge_chaos.nouns import Rule
 from forge_chaos.order import Order, trial_id
 from forge_chaos.store import Store
 from forge_chaos.verdict import Trial
@@ -26,27 +29,32 @@ def replay(
     faults_dir: tuple[Path, ...],
 ) -> int:
     """Run it again, print the outcome with its evidence, return the exit code as the outcome is."""
+    request = running.Request(
+        agent=agent, adapter=adapter, scenarios_dir=scenarios_dir, faults_dir=faults_dir
+    )
     if what.endswith(".toml"):
-        return _regression(Path(what), agent, adapter, scenarios_dir, faults_dir)
+        return _regression(Path(what), request)
     directory, colon, id = what.rpartition(":")
-    if not colon or not directory:
+    if not colon or not directory or not id:
         raise Misuse(f"cannot read {what!r}. Name a regression file (*.chaos.toml) or RUN_DIR:TRIAL.")
-    return _stored(Path(directory), id, agent, adapter)
+    return _stored(Path(directory), id, request)
 
 
-def _stored(directory: Path, id: str, agent: str | None, adapter: str | None) -> int:
+def _stored(directory: Path, id: str, request: running.Request) -> int:
     with Store.open(directory) as store:
-        setup = Setup.from_json(store.config["setup"])
+        setup = _anew(Setup.from_json(store.config["setup"]), request)
         options = campaign.Options.from_json(store.config["options"])
+        hashes = store.config["scenarios"]
         old = store.trial(id)
         try:
             before: Trace | None = store.trace(id)
         except Misuse:
             before = None
-    if agent is not None:
-        setup = replace(setup, agent=agent, adapter=adapter)
     order = Order(old.id, old.scenario, old.rules, old.seed, old.repetition, old.kind)
-    trial, trace = run_one(setup, replace(options, scenarios=old.scenario), order, directory)
+    # The faults that the run was asked for are of no use here, and one of them may be gone by now.
+    asked = replace(options, scenarios=old.scenario, faults=None, plan=",".join(old.rules) or None)
+    trial, trace = run_one(setup, asked, order, directory)
+    _changed(old.scenario, hashes.get(old.scenario), trace, f"the run in {directory}")
     _print(trial, trace)
     different = story.difference(before, trace) if before is not None else None
     if before is None:
@@ -63,59 +71,79 @@ def _stored(directory: Path, id: str, agent: str | None, adapter: str | None) ->
     return code_of(trial)
 
 
-def _regression(
-    path: Path,
-    agent: str | None,
-    adapter: str | None,
-    scenarios_dir: tuple[Path, ...],
-    faults_dir: tuple[Path, ...],
-) -> int:
-    stated = settings.read(Path.cwd())
-    found = regression.read(path)
-    request = running.Request(
-        agent=agent or found.agent, adapter=adapter, scenarios_dir=scenarios_dir, faults_dir=faults_dir
+def _anew(setup: Setup, request: running.Request) -> Setup:
+    """The setup of the run, with what the command line says now."""
+    if request.agent is not None:
+        setup = replace(setup, agent=request.agent, adapter=None, home=str(Path.cwd()))
+    return replace(
+        setup,
+        adapter=request.adapter or setup.adapter,
+        scenarios_dirs=(*setup.scenarios_dirs, *(str(d.absolute()) for d in request.scenarios_dir)),
+        faults_dirs=(*setup.faults_dirs, *(str(d.absolute()) for d in request.faults_dir)),
     )
-    setup = running.setup_of(request, stated)
+
+
+def _regression(path: Path, request: running.Request) -> int:
+    found = regression.read(path)
+    setup = running.setup_of(replace(request, agent=request.agent or found.agent), settings.read(Path.cwd()))
     faults = catalog.faults([Path(d) for d in setup.faults_dirs])
     try:
-        rules = tuple(
-            notation.write(catalog.resolve(notation.parse(text), faults).rule) for text in found.rules
-        )
+        rules = tuple(catalog.resolve(notation.parse(text), faults).rule for text in found.rules)
+        catalog.load(found.scenario, found.seed, [Path(d) for d in setup.scenarios_dirs])
     except Misuse as error:
         raise Misuse(f"{path}: {error}") from None
-    options = campaign.Options(plan=",".join(rules), scenarios=found.scenario, seed=found.seed)
-    id = trial_id(found.scenario, setup.agent or "reference", rules, found.seed, 0)
-    trial, trace = run_one(setup, options, Order(id, found.scenario, rules, found.seed), path)
+    texts = tuple(notation.write(rule) for rule in rules)
+    options = campaign.Options(plan=",".join(texts), scenarios=found.scenario, seed=found.seed)
+    id = trial_id(found.scenario, setup.agent or "", texts, found.seed, 0)
+    trial, trace = run_one(setup, options, Order(id, found.scenario, texts, found.seed), path)
+    changed = _changed(found.scenario, found.hash, trace, str(path))
     _print(trial, trace)
-    current = catalog.load(found.scenario, found.seed, [Path(d) for d in setup.scenarios_dirs]).hash
-    changed = found.hash is not None and found.hash != current
-    if changed:
-        sys.stderr.write(
-            f"forge-chaos: scenario {found.scenario!r} has changed since {path} was written "
-            f"({found.hash} then, {current} now).\n"
-        )
-    fired = {f.rule for f in trial.facts.fired}
-    stale = [text for text in rules if text not in fired]
-    if stale:
-        sys.stdout.write(
-            f"STALE: {', '.join(stale)} did not fire{' (the scenario has changed)' if changed else ''}. "
-            f"Find the plan's new place with:\n"
-            f"forge-chaos run{f' --agent {setup.agent}' if setup.agent else ''} --scenarios {found.scenario} "
-            f"--faults {','.join(dict.fromkeys(notation.parse(t).fault for t in stale))} --seed {found.seed}\n"
-        )
-        return 1
-    return code_of(trial)
+    fired = {hit.rule for hit in trial.facts.fired}
+    stale = [rule for rule, text in zip(rules, texts, strict=True) if text not in fired]
+    if not stale:
+        return code_of(trial)
+    why = "; the scenario has changed since" if changed else ""
+    sys.stdout.write(
+        f"STALE: {', '.join(notation.write(rule) for rule in stale)} did not fire{why}. "
+        f"This shows where it would:\n{_search(stale, found, setup)}\n"
+    )
+    return 1
+
+
+def _search(stale: list[Rule], found: regression.Regression, setup: Setup) -> str:
+    """The sweep in which rules that no longer fire get their new places."""
+    faults = dict.fromkeys(f"{rule.fault}.{rule.variant}" if rule.variant else rule.fault for rule in stale)
+    command = ["forge-chaos", "run", "--scenarios", found.scenario, "--faults", ",".join(faults)]
+    command += ["--seed", str(found.seed)]
+    for option, value in (("--agent", setup.agent), ("--adapter", setup.adapter)):
+        command += [option, value] if value is not None else []
+    for option, places in (("--scenarios-dir", setup.scenarios_dirs), ("--faults-dir", setup.faults_dirs)):
+        for place in places:
+            command += [option, place]
+    return shlex.join(command)
+
+
+def _changed(scenario: str, then: str | None, trace: Trace, where: str) -> bool:
+    """Is the scenario another than it was? Then a warning is given."""
+    started = trace[0].body
+    now = started.hash if isinstance(started, Started) else ""
+    if then is None or not now or then == now:
+        return False
+    sys.stderr.write(
+        f"forge-chaos: scenario {scenario!r} has changed since {where} was written ({then} then, {now} now).\n"
+    )
+    return True
 
 
 def run_one(setup: Setup, options: campaign.Options, order: Order, place: Path) -> tuple[Trial, Trace]:
     """One trial outside a run, judged as in one."""
-    with running.seated(setup) as (executor, hello, home):
+    with redirect_stdout(sys.stderr), running.seated(setup) as (executor, hello, home):
         made = campaign.Campaign(setup, options, executor, hello, home)
-        scenario = home.scenario(order.scenario, order.seed)
-        made.judge.clean(scenario)
-        clean = replace(order, id=order.id + "-clean", rules=(), kind="clean")
-        orders = [order] if scenario.solve is not None and made.own is None else [clean, order]
-        for done, trace in executor.run(orders):
+        if not made.scenarios:
+            raise Misuse(f"scenario {made.skipped[0].scenario!r} cannot be replayed: {made.skipped[0].why}.")
+        learnt = made.own is None and made.scenarios[0].solve is not None
+        clean = replace(order, id=f"{order.id}-clean", rules=(), kind="clean")
+        for done, trace in executor.run([order] if learnt else [clean, order]):
             trial = made.judged(done, trace, place)
             if done.id == order.id:
                 return trial, trace
@@ -124,12 +152,9 @@ def run_one(setup: Setup, options: campaign.Options, order: Order, place: Path) 
 
 def code_of(trial: Trial) -> int:
     """0 acceptable, 1 not, 2 when no rule fired or the pair is unfair, 3 when our own side broke."""
-    outcome = trial.judgement.outcome
-    if outcome == "invalid":
+    if trial.judgement.outcome == "invalid":
         return 3
-    if trial.kind == "clean":
-        return 0 if trial.judgement.acceptable else 1
-    if not trial.judgement.scored:
+    if trial.kind != "clean" and not trial.judgement.scored:
         return 2
     return 0 if trial.judgement.acceptable else 1
 

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from forge_chaos import agents, campaign, settings
+from forge_chaos import agents, campaign, registry, settings
 from forge_chaos.bench import OWN, SCRIPTED, WATCHDOG, Bench, Setup
-from forge_chaos.errors import Inconclusive, unknown
+from forge_chaos.errors import Broken, Inconclusive, Misuse, unknown
+from forge_chaos.keep import keep_traces
 from forge_chaos.ports import Executor
-from forge_chaos.runs import compatible
+from forge_chaos.runfile import FILE
+from forge_chaos.runs import compatible, next_directory
 from forge_chaos.store import Store
+from forge_chaos.verdict import Scorecard, Trial
 
+T = TypeVar("T")
 ASK = 200  # trials against a paid model above which we ask
 
 
@@ -49,35 +54,54 @@ class Request:
 
 def run(request: Request) -> int:
     """Run a campaign, print its scorecard, return the exit code."""
-    if request.resume is not None:
-        return _resume(request)
+    try:
+        # What a user's solution or grader prints must not get between the lines of a result.
+        with redirect_stdout(sys.stderr):
+            done = _resumed(request) if request.resume is not None else _begun(request)
+    except Misuse:
+        raise
+    except Exception as error:
+        if request.as_json:
+            show(_without_result(request, str(error)), (), True)
+        raise
+    if done is None:
+        return Inconclusive.exit
+    show(done.scorecard, done.trials, request.as_json)
+    return done.scorecard.exit
+
+
+def _begun(request: Request) -> campaign.Run | None:
+    """A new run. Its directory is made when there is nothing left to refuse."""
     stated = settings.read(Path.cwd())
-    setup = setup_of(request, stated)
-    options = campaign.Options(
-        faults=request.faults or stated.faults,
-        plan=request.plan,
-        scenarios=request.scenarios,
-        trials=request.trials,
-        seed=request.seed if request.seed is not None else stated.seed if stated.seed is not None else 1,
-        max_trials=request.max_trials,
-        fail_under=request.fail_under if request.fail_under is not None else stated.fail_under,
-        min_clean=request.min_clean
-        if request.min_clean is not None
-        else stated.min_clean
-        if stated.min_clean is not None
-        else 0.8,
-        keep_traces=request.keep_traces,
-    )
+    setup, options = setup_of(request, stated), options_of(request, stated)
+    keep_traces(options.keep_traces)
     with seated(setup) as (executor, hello, home):
         made = campaign.Campaign(setup, options, executor, hello, home)
-        config = made.config()
-        directory = campaign.directory(request.out, Path("reports"), made.agent)
-        with Store.create(directory, config) as store:
-            return _finish(made, store, request)
+        _ = made.scenarios
+        if options.trials > 1 and made.deterministic:
+            _say("--trials has no use here: equal plans give equal traces, so every cell is tried once.")
+        store = _new(request.out, made)
+        try:
+            with store:
+                return _finish(made, store, request)
+        except Misuse:
+            _undo(store.directory)
+            raise
 
 
-def _resume(request: Request) -> int:
+def _resumed(request: Request) -> campaign.Run | None:
     assert request.resume is not None
+    given = [
+        f"--{field.name.replace('_', '-')}"
+        for field in fields(request)
+        if field.name not in ("resume", "as_json", "yes")
+        and getattr(request, field.name) != getattr(Request(), field.name)
+    ]
+    if given:
+        raise Misuse(
+            f"--resume goes on with a run as it was started, so {', '.join(given)} cannot be said again. "
+            f"Leave that out, or start a new run."
+        )
     with Store.open(request.resume) as store:
         setup = Setup.from_json(store.config["setup"])
         options = campaign.Options.from_json(store.config["options"])
@@ -87,21 +111,113 @@ def _resume(request: Request) -> int:
             return _finish(made, store, request)
 
 
+def _finish(made: campaign.Campaign, store: Store, request: Request) -> campaign.Run | None:
+    """The finished run; None when the user stopped it."""
+    try:
+        with _progress(request.as_json) as progress:
+            return made.run(store, progress)
+    except KeyboardInterrupt:
+        store.commit()
+        _say(f"stopped. Go on with: {shlex.join(['forge-chaos', 'run', '--resume', str(store.directory)])}")
+        if not request.as_json:
+            return None
+        trials = tuple(store.trials())
+        return campaign.Run(store.directory, made.so_far(store.directory, trials), trials)
+
+
+def _new(out: Path | None, made: campaign.Campaign) -> Store:
+    """A new run in `out`, else in the next free directory under reports/."""
+    config = made.config()
+    if out is not None:
+        return Store.create(out, config)
+    directory = next_directory(Path("reports"), _label(made.agent))
+    try:
+        return Store.create(directory, config)
+    except BaseException:
+        with suppress(OSError):
+            directory.rmdir()
+        raise
+
+
+def _label(agent: str) -> str:
+    """What a run's directory is called after its number: `shop/agent.py:agent` is agent-agent."""
+    where, _, attribute = agent.rpartition(":")
+    return f"{Path(where).stem}-{attribute}" if where.endswith(".py") else agent
+
+
+def _undo(directory: Path) -> None:
+    """Take away a run that could not be begun, and nothing else that lies there."""
+    with suppress(OSError):
+        for file in directory.glob(f"{FILE}*"):
+            file.unlink()
+        directory.rmdir()
+
+
+def _without_result(request: Request, why: str) -> Scorecard:
+    """What --json shows when our own side failed: no number, and exit 3."""
+    return Scorecard(
+        run=str(request.resume or request.out or ""),
+        agent=request.agent or agents.REFERENCE,
+        model=request.model or SCRIPTED,
+        persona=request.persona,
+        seed=1 if request.seed is None else request.seed,
+        clean_passed=0,
+        clean_of=0,
+        rows=(),
+        overall=None,
+        trials=0,
+        not_reached=0,
+        exit=Broken.exit,
+        reasons=(why,),
+    )
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"forge-chaos: {text}\n")
+
+
+def options_of(request: Request, stated: settings.Settings) -> campaign.Options:
+    """What is asked for: the command line comes before the settings."""
+
+    def first(given: T | None, said: T | None, otherwise: T) -> T:
+        return given if given is not None else said if said is not None else otherwise
+
+    return campaign.Options(
+        # A plan alone asks for nothing beside it.
+        faults=request.faults if request.faults is not None or request.plan is not None else stated.faults,
+        plan=request.plan,
+        scenarios=request.scenarios,
+        trials=request.trials,
+        seed=first(request.seed, stated.seed, 1),
+        max_trials=request.max_trials,
+        fail_under=request.fail_under if request.fail_under is not None else stated.fail_under,
+        min_clean=first(request.min_clean, stated.min_clean, campaign.MIN_CLEAN),
+        keep_traces=request.keep_traces,
+    )
+
+
 def setup_of(request: Request, stated: settings.Settings) -> Setup:
     """The setup that options and settings make together. Raises Misuse for a word that nobody knows."""
     if request.workspace not in (None, "memory", "disk"):
         raise unknown("workspace", str(request.workspace), ("memory", "disk"))
+    agent = request.agent or stated.agent
     model = request.model or stated.model or SCRIPTED
+    if model == OWN and (agent is None or agents.stock(agent)):
+        raise Misuse(
+            "--model own: this agent has no model of its own. Name an agent that has one with --agent."
+        )
     if model not in (SCRIPTED, OWN):
         model = _real(model, stated.root)
+    home = Path.cwd() if request.agent else stated.root
     return Setup(
-        agent=request.agent or stated.agent,
+        agent=agent,
+        home=str(home) if agent is not None else None,
         adapter=request.adapter or (stated.adapter if not request.agent else None),
         persona=request.persona or "expert",
         model=model,
         workspace=request.workspace,
-        scenarios_dirs=tuple(str(d) for d in (*stated.scenarios_dir, *request.scenarios_dir)),
-        faults_dirs=tuple(str(d) for d in (*stated.faults_dir, *request.faults_dir)),
+        scenarios_dirs=tuple(str(d.absolute()) for d in (*stated.scenarios_dir, *request.scenarios_dir)),
+        faults_dirs=tuple(str(d.absolute()) for d in (*stated.faults_dir, *request.faults_dir)),
         watchdog=request.watchdog or WATCHDOG,
     )
 
@@ -142,36 +258,22 @@ def seated(setup: Setup) -> Iterator[tuple[Executor, dict[str, Any], Bench]]:
         home.close()
 
 
-def _finish(made: campaign.Campaign, store: Store, request: Request) -> int:
-    try:
-        with _progress(request.as_json) as progress:
-            done = made.run(store, progress)
-    except Inconclusive as error:
-        sys.stderr.write(f"forge-chaos: {error}\n")
-        return error.exit
-    except KeyboardInterrupt:
-        store.commit()
-        sys.stderr.write(f"\nforge-chaos: stopped. Go on with: forge-chaos run --resume {store.directory}\n")
-        return 2
-    show(done.scorecard, done.trials, request.as_json)
-    return done.scorecard.exit
-
-
-def show(card: Any, trials: Any, as_json: bool) -> None:
+def show(card: Scorecard, trials: Sequence[Trial], as_json: bool) -> None:
     """The result on stdout: JSON for machines, colour for a terminal, plain otherwise."""
-    if as_json:
-        from forge_chaos.renderers.json import json
+    try:
+        if not as_json and sys.stdout.isatty():
+            from rich.console import Console
 
-        sys.stdout.write(json(card, trials).rstrip("\n") + "\n")
-        return
-    from forge_chaos.renderers import terminal
+            from forge_chaos.renderers import terminal
 
-    if sys.stdout.isatty():
-        from rich.console import Console
-
-        terminal.show(card, trials, Console())
-    else:
-        sys.stdout.write(terminal.terminal(card, trials).rstrip("\n") + "\n")
+            terminal.show(card, trials, Console())
+        else:
+            render = registry.leaf("renderers", "json" if as_json else "terminal")
+            sys.stdout.write(render(card, trials).rstrip("\n") + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read has seen enough, as `head` does; the exit code still says how the run ended.
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # stays open until the process ends
 
 
 @contextmanager

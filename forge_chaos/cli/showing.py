@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any
 
 from forge_chaos import catalog, registry, settings, story
-from forge_chaos.bench import Setup
-from forge_chaos.errors import unknown
+from forge_chaos.errors import Misuse, unknown
 from forge_chaos.nouns import Fault, Scenario
 
 LEAVES = ("adapters", "executors", "graders", "mechanisms", "personas", "renderers", "worlds")
+WIDTH = 110
 KINDS = ("faults", "scenarios", *LEAVES)
 
 
@@ -43,8 +45,9 @@ def listing(what: str, scenarios_dir: Sequence[Path], faults_dir: Sequence[Path]
 
 
 def _first_line(package: str, name: str) -> str:
-    documented = registry.leaf(package, name).__doc__ or registry.module(package, name).__doc__ or ""
-    return story.short(documented.strip().split("\n\n")[0], 110)
+    """What a leaf says of itself: its file tells what it is for, a grader's function what it demands."""
+    speaker = registry.leaf(package, name) if package == "graders" else registry.module(package, name)
+    return story.short((speaker.__doc__ or "").strip().split("\n\n")[0], WIDTH)
 
 
 def _table(rows: Sequence[tuple[str, str]]) -> None:
@@ -64,6 +67,8 @@ def show(name: str, scenarios_dir: Sequence[Path], faults_dir: Sequence[Path]) -
         _fault(known[name])
     elif name in folders:
         _scenario(catalog.load(name, 1, scenarios), folders[name])
+    elif Path(name).is_dir():
+        raise Misuse(f"{name} is a directory. Show a run with: forge-chaos report {shlex.quote(name)}")
     else:
         raise unknown("fault or scenario", name, [*known, *folders], way="forge-chaos list")
     return 0
@@ -115,25 +120,39 @@ def _scenario(scenario: Scenario, folder: Path) -> None:
         ("must not", scenario.must_not),
     ):
         for check in checks:
-            out(f"  {title}: {check.grader} {dict(check.params)}\n")
+            out(f"  {title}: {check.grader} {_params(check.params)}\n")
     out(f"\nTry it: forge-chaos run --scenarios {scenario.name}\n")
+
+
+def _params(params: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{name}={getattr(value, '__name__', None) or repr(value)}" for name, value in params.items()
+    )
 
 
 def inspect(agent: str, adapter: str | None) -> int:
     """What an agent is taken for. It is loaded in a child process, as in a run."""
-    from forge_chaos.cli.running import seated
+    from forge_chaos.cli import running
 
-    stated = settings.read(Path.cwd())
-    setup = replace(Setup(agent=agent, adapter=adapter), scenarios_dirs=tuple(map(str, stated.scenarios_dir)))
-    with seated(setup) as (_, hello, _home):
-        out = sys.stdout.write
-        out(f"{hello['agent']}: adapter {hello['adapter']}, {hello['time']} time, ")
-        out("deterministic\n" if hello["deterministic"] else "not deterministic: use --trials N\n")
-        tools = hello["own_tools"]
-        if tools is None:
-            out("It takes the scenario's tools.\n")
-            return 0
-        out(f"It brings {len(tools)} tools of its own; roles and targets as inferred:\n")
-        for name, spec in tools.items():
-            out(f"  {name}: {', '.join(spec['roles']) or 'no role'}; target {spec['target'] or 'none'}\n")
+    setup = running.setup_of(running.Request(agent=agent, adapter=adapter), settings.read(Path.cwd()))
+    with redirect_stdout(sys.stderr), running.seated(setup) as (_, hello, _home):
+        pass
+    out = sys.stdout.write
+    out(f"{hello['agent']}: adapter {hello['adapter']}, {hello['time']} time, ")
+    out("deterministic\n" if hello["deterministic"] else "not deterministic: use --trials N\n")
+    tools = hello["own_tools"]
+    if tools is None:
+        out("It takes the scenario's tools.\n")
+        return 0
+    out(f"It brings {len(tools)} tools of its own; roles and targets as inferred or declared:\n")
+    _table([(f"  {name}", _said(spec)) for name, spec in tools.items()])
+    if tools:
+        out(
+            'To correct one, declare it on the function: function.chaos = {"roles": ["read"], "target": "path"}\n'
+        )
     return 0
+
+
+def _said(spec: Mapping[str, Any]) -> str:
+    parts = [", ".join(spec["roles"]) or "no role", f"target {spec['target'] or 'none'}"]
+    return "; ".join([*parts, *(["polled"] if spec["poll"] else [])])

@@ -139,14 +139,24 @@ def _content(content: Any, optional: bool, where: str) -> Refusal | None:
     if content is None and optional:
         return None
     if isinstance(content, str):
-        whole = not any("\ud800" <= letter <= "\udfff" for letter in content)
-        return None if whole else invalid("The body of the request is not valid JSON.")
+        return None if _whole(content) else invalid("The body of the request is not valid JSON.")
     if isinstance(content, list) and content:
         parts = all(isinstance(part, dict) and isinstance(part.get("type"), str) for part in content)
         if parts:
             return None
     kind = "null" if content is None else type(content).__name__
     return invalid(f"Invalid value for '{where}.content': a string is expected, got {kind}.", where)
+
+
+def _whole(content: str) -> bool:
+    """Is it UTF-8, without half a surrogate pair?"""
+    if content.isascii():
+        return True
+    try:
+        content.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _tools(tools: Any) -> Refusal | None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+SHOWN = 200  # bytes
+
 
 class ProviderError(Exception):
-    """The model's provider answered with an HTTP status other than 200.
+    """The model's provider answered with an HTTP status other than 200, or with what is no completion.
 
     `body` is what it sent, `error` the error object in it (`{"message", "type", "param", "code"}`), `{}`
     when there is none. 429 and 5xx may pass when tried again; other 4xx say that the request itself is
@@ -17,12 +19,17 @@ class ProviderError(Exception):
     def __init__(self, status: int, body: bytes = b"") -> None:
         self.status, self.body = status, body
         self.error = _error(body)
-        super().__init__(f"Error code: {status} - {self.error.get('message') or 'no message'}")
+        super().__init__(f"Error code: {status} - {self.error.get('message') or _start(body)}")
 
     @property
     def transient(self) -> bool:
         """May the same request pass later?"""
         return self.status == 429 or self.status >= 500
+
+
+def _start(body: bytes) -> str:
+    """Of a body in no known form, enough to recognise it: a proxy's page, another program's JSON."""
+    return " ".join(body[:SHOWN].decode(errors="replace").split()) or "no message"
 
 
 def _error(body: bytes) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""What the gate adds to a tool call that no fault hits: three records, counted against a bare `await`."""
+"""What the gate adds to a tool call that no fault hits: three records, counted against a bare `await`.
+
+A bare await is that of the smallest tool there is, which makes its result and does nothing else.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from forge_chaos.recorder import Recorder
 from tests.benchmarks.best import best
 
 CALLS = 5_000
-BARS = {"empty": "<= 25 x", "elsewhere": "<= 30 x"}
+BARS = {"empty": "<= 25 x", "elsewhere": "<= 30 x", "of nothing": ""}
 SPEC = ToolSpec("read_file", "", {"type": "object", "properties": {}}, frozenset({"read"}), "path")
 ARGS = {"path": "orders.csv"}
 ELSEWHERE = "timeout.raises:read_file(invoices.csv)"
@@ -20,6 +23,16 @@ ELSEWHERE = "timeout.raises:read_file(invoices.csv)"
 
 async def tool(call: Call) -> Ok | Err:
     return Ok("id,amount")
+
+
+async def nothing(call: Call) -> None:
+    """Not even a result."""
+
+
+async def idle(loop: asyncio.AbstractEventLoop) -> None:
+    call = Call(1, "read_file", dict(ARGS), "orders.csv")
+    for _ in range(CALLS):
+        await nothing(call)
 
 
 async def bare(loop: asyncio.AbstractEventLoop) -> None:
@@ -37,7 +50,8 @@ async def gated(loop: asyncio.AbstractEventLoop, rules: Sequence[catalog.Resolve
 
 
 def ratios(rounds: int = 15) -> dict[str, float]:
-    """How many bare awaits the gate adds to a call: with an empty plan, and with a rule for another target."""
+    """How many bare awaits the gate adds to a call: with an `empty` plan, with a rule for a target
+    `elsewhere`; and, for comparison, how many awaits of a coroutine that makes no result (`of nothing`)."""
     rules = [catalog.resolve(notation.parse(ELSEWHERE), catalog.faults())]
     loop = asyncio.new_event_loop()
 
@@ -51,6 +65,7 @@ def ratios(rounds: int = 15) -> dict[str, float]:
         found = best(
             rounds,
             {
+                "nothing": on_loop(lambda: idle(loop)),
                 "bare": on_loop(lambda: bare(loop)),
                 "empty": on_loop(lambda: gated(loop)),
                 "elsewhere": on_loop(lambda: gated(loop, rules)),
@@ -58,4 +73,8 @@ def ratios(rounds: int = 15) -> dict[str, float]:
         )
     finally:
         loop.close()
-    return {name: (found[name] - found["bare"]) / found["bare"] for name in ("empty", "elsewhere")}
+    added = {name: found[name] - found["bare"] for name in ("empty", "elsewhere")}
+    return {
+        **{name: seconds / found["bare"] for name, seconds in added.items()},
+        "of nothing": added["empty"] / found["nothing"],
+    }

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 from forge_chaos.nouns import Scenario
 from forge_chaos.worlds.files import files
 from tests.benchmarks.best import best
 
-RAM = Path("/dev/shm")
 FILES = {f"data/file{n}.txt": f"line {n}\n".encode() * 20 for n in range(10)}
 TIMES = 30
 

@@ -18,6 +18,7 @@ MEASURE = ToolSpec(
 
 
 def measure() -> str:
+    """Measures the water."""
     time.sleep(REAL)
     return "level 7"
 

@@ -11,8 +11,8 @@ from typing import Any
 from forge_chaos import catalog, notation, registry, sweep
 from forge_chaos.adapters.native import adapter
 from forge_chaos.bench import Bench, Setup
-from forge_chaos.campaign import Judge
 from forge_chaos.events import Trace
+from forge_chaos.judging import Judge
 from forge_chaos.nouns import Fault, Rule, Scenario, Variant
 from forge_chaos.order import Order
 from forge_chaos.verdict import Facts, Judgement
@@ -77,7 +77,7 @@ def play(name: str, *rules: str, by: Bench | None = None, seed: int = SEED) -> P
     order = Order(f"{name} {rules}", name, rules, seed)
     at = by or bench()
     trace = at.trace(order)
-    return Played(order, trace, *judge(at)(trace, order, at.scenario(name, seed)))
+    return Played(order, trace, *judge(at)(trace, at.scenario(name, seed)))
 
 
 @cache

@@ -9,7 +9,7 @@ import pytest
 
 from forge_chaos import catalog, notation
 from forge_chaos.bench import Bench, Setup
-from forge_chaos.campaign import Judge
+from forge_chaos.judging import Judge
 from forge_chaos.nouns import Rule
 from tests.conformance import table
 
@@ -42,7 +42,7 @@ def test_without_them_no_outcome_of_the_bench_changes(name: str, persona: str, w
     try:
         for trial in table.swept(name, persona):
             if at_the_tools(notation.parse(trial.order.rules[0])):
-                _, judgement = judge(trial.trace, trial.order, bare.scenario(name, table.SEED))
+                _, judgement = judge(trial.trace, bare.scenario(name, table.SEED))
                 assert judgement == trial.judgement, str(trial)
                 bars.add(judgement.bar)
     finally:

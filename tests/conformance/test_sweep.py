@@ -9,10 +9,12 @@ import pytest
 
 from forge_chaos import facts, notation
 from forge_chaos.events import Called, Trace, find
+from forge_chaos.nouns import dice
 from tests.conformance import table
 from tests.conformance.table import Played
 
 FEW = ("charge_once", "count_warnings", "keep_legacy", "missing_readme", "read_version", "three_reads")
+PAIRS = 300
 MODEL_SEAM = {
     f"{fault.id}.{variant.id}"
     for fault in table.FAULTS.values()
@@ -70,6 +72,21 @@ def ended(trace: Trace, name: str) -> dict[str, Any]:
         "end": found.end,
         "calls": [(called.tool, called.args) for _, called in find(trace, Called)],
     }
+
+
+@pytest.mark.slow
+def test_two_faults_at_the_tools_at_once_are_met_as_well_as_one() -> None:
+    """A sample of pairs of cells."""
+    rng = dice(table.SEED, "pairs")
+    for _ in range(PAIRS):
+        name = rng.choice(table.NAMES)
+        at_the_tools = [
+            rule for rule in table.cells(name) if f"{rule.fault}.{rule.variant}" not in MODEL_SEAM
+        ]
+        rules = map(notation.write, rng.sample(at_the_tools, 2))
+        trial = table.play(name, *rules)
+        assert trial.facts.fired
+        assert trial.judgement.acceptable, str(trial)
 
 
 @pytest.mark.slow

@@ -9,6 +9,19 @@ from tests.meta.files import PACKAGE, ROOT, name, python
 # Modules without a mirror, each with the place where it is tested instead.
 ELSEWHERE = {
     "forge_chaos/__main__.py": "one line: every test that runs `python -m forge_chaos`",
+    "forge_chaos/executors/_family.py": "tests/executors/test_child.py",
+    "forge_chaos/executors/_process.py": "tests/executors/test_child.py",
+    "forge_chaos/executors/_worker.py": "the other end of the pipe: tests/executors/test_child.py",
+    "forge_chaos/graders/_read.py": "every grader's test reads through it",
+    "forge_chaos/ports.py": "signatures only: mypy",
+    "forge_chaos/renderers/_words.py": "what each renderer's test finds in its text",
+    "forge_chaos/verdict.py": "fields only: tests/test_judge.py, tests/test_score.py",
+    "forge_chaos/worlds/_commands.py": "tests/worlds/test_files.py",
+    "forge_chaos/worlds/_file_tools.py": "tests/worlds/test_files.py",
+    "forge_chaos/worlds/_ground.py": "tests/worlds/test_files.py, tests/worlds/test_records.py",
+    "forge_chaos/worlds/_record_tools.py": "tests/worlds/test_records.py",
+    "forge_chaos/worlds/_tables.py": "tests/worlds/test_records.py",
+    "forge_chaos/worlds/_tools.py": "tests/worlds/test_files.py",
 }
 # Tests that lie beside a package's and are about more than one module of it.
 ACROSS = {
@@ -28,7 +41,8 @@ def modules() -> list[Path]:
 
 def test_every_module_has_its_mirror() -> None:
     bare = [name(path) for path in modules() if not mirror(path).is_file() and path.name != "__init__.py"]
-    assert sorted(set(bare) - set(ELSEWHERE)) == []
+    missing = sorted(set(bare) - set(ELSEWHERE))
+    assert missing == [], "no mirror:\n" + "\n".join(missing)
 
 
 def test_no_excuse_outlives_its_reason() -> None:

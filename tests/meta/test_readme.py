@@ -16,7 +16,6 @@ from forge_chaos.verdict import OUTCOMES, Outcome
 from tests.meta import readme
 from tests.meta.readme import ROOT
 
-OURS = "forge-chaos "
 INSTALLS = [command.line for command in readme.commands() if command.line.startswith("python3 -m venv ")]
 
 
@@ -64,6 +63,20 @@ def test_every_command_ends_as_it_says(tmp_path: Path) -> None:
                     wrong.append(f"{command.line}: ends in {last!r}")
     assert wrong == []
     assert ran > 15
+
+
+@pytest.mark.slow
+def test_the_time_limit_that_the_page_names_repairs_the_agent(tmp_path: Path) -> None:
+    (source,) = (block.text for block in readme.blocks() if block.file == "my_agent.py")
+    call = '                value = await tools.call(name, arguments, id=call["id"])\n'
+    assert call in source
+    limited = f"                async with asyncio.timeout(60):\n    {call}"
+    (tmp_path / "my_agent.py").write_text("import asyncio\n" + source.replace(call, limited))
+    assert "async with asyncio.timeout(60):" in readme.README.read_text(encoding="utf-8")
+    done = shell(
+        "forge-chaos run --agent my_agent.py:agent --scenarios sum_orders --faults timeout", tmp_path
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_each_block_is_of_a_kind_that_is_tried() -> None:

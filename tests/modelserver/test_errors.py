@@ -17,6 +17,14 @@ def test_any_body_will_do(body: bytes) -> None:
     assert ProviderError(500, body).error == {}
 
 
+def test_a_body_of_no_known_form_is_shown() -> None:
+    assert str(ProviderError(502, b"<h1>Bad\n gateway</h1>" + b"x" * 999)).startswith(
+        "Error code: 502 - <h1>Bad gateway</h1>xxx"
+    )
+    assert len(str(ProviderError(200, b"x" * 999))) < 250
+    assert str(ProviderError(500)) == "Error code: 500 - no message"
+
+
 @pytest.mark.parametrize(
     ("status", "transient"), [(429, True), (500, True), (529, True), (400, False), (404, False)]
 )

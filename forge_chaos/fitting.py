@@ -1,0 +1,50 @@
+"""Which scenarios an agent can be tried on, and why not the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from forge_chaos import agents, mapping
+from forge_chaos.bench import SCRIPTED, Setup, specs_of
+from forge_chaos.nouns import Scenario, ToolSpec
+
+
+def unfit(scenario: Scenario, setup: Setup, own: Mapping[str, ToolSpec] | None) -> str | None:
+    """Why this agent cannot be tried on the scenario, in a part of a sentence; None when it can.
+
+    `own` are the tools of an agent that brings its own.
+    """
+    if own is not None:
+        return _without(scenario, own)
+    borrowed = setup.agent is None or agents.stock(setup.agent)
+    if borrowed and scenario.solve is None and setup.model == SCRIPTED:
+        return "it has no solution.py for the scripted model to play; name an --agent or a --model"
+    return None
+
+
+def _without(scenario: Scenario, own: Mapping[str, ToolSpec]) -> str | None:
+    if scenario.world != "files":
+        return f"its world {scenario.world!r} has no place in an agent that brings its own tools"
+    lacking: list[str] = [role for role in scenario.roles if not any(role in s.roles for s in own.values())]
+    lacking += mapping.missing(scenario, mapping.mapped(scenario, specs_of(scenario), own))
+    return f"the agent has no tool for {', '.join(lacking)}" if lacking else None
+
+
+def own_tools(hello: Mapping[str, Any]) -> dict[str, ToolSpec] | None:
+    """The tools that an agent brings, as its process described them; None when it takes the scenario's."""
+    if hello["own_tools"] is None:
+        return None
+    return {
+        name: ToolSpec(
+            name,
+            said["description"],
+            said["parameters"],
+            frozenset(said["roles"]),
+            said["target"],
+            said["limit"],
+            said["poll"],
+            settle=said["settle"],
+        )
+        for name, said in hello["own_tools"].items()
+    }

@@ -1,0 +1,126 @@
+"""Judging a trial: its facts, the bar that the expert sets against the same faults, the outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from forge_chaos import facts, judge, mapping, notation, sweep
+from forge_chaos.bench import Bench, specs_of
+from forge_chaos.errors import Broken, Misuse
+from forge_chaos.events import Trace
+from forge_chaos.nouns import Bar, Rule, Scenario, ToolSpec
+from forge_chaos.verdict import Facts, Judgement
+
+RANK: Mapping[str, int] = {"wrong": 0, "degraded": 1, "full": 2}
+Key = tuple[str, int]  # scenario and seed
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What the expert's trial came to. `bar` is None when it met no fault, was unfair or broke."""
+
+    bar: Bar | None = None
+    unfair: bool = False
+    broken: str | None = None
+
+
+@dataclass(slots=True)
+class Judge:
+    """Judges traces. `home` plays the expert, once for each set of faults that an agent met.
+
+    `own` are the tools of an agent that brings its own: what it met is played over the scenario's tools
+    that they stand for.
+    """
+
+    home: Bench
+    own: Mapping[str, ToolSpec] | None = None
+    _reached: dict[tuple[Key, tuple[str, ...]], Reached] = field(default_factory=dict)
+    _clean: dict[Key, Trace] = field(default_factory=dict)
+    _own_clean: dict[Key, Trace] = field(default_factory=dict)
+
+    def clean(self, scenario: Scenario) -> Trace | None:
+        """The expert's clean trial; None where there is no solution. Raises Misuse when the solution
+        fails the graders of its own scenario, Broken when one of them raises."""
+        key = (scenario.name, scenario.seed)
+        if key not in self._clean and scenario.solve is not None:
+            trace = self.home.expert(scenario, (), scenario.seed)
+            _sound(scenario, facts.facts(trace, scenario))
+            self._clean[key] = trace
+        return self._clean.get(key)
+
+    def learn(self, scenario: Scenario, trace: Trace) -> None:
+        """A clean trial of the agent's own: it says which effects are allowed where no expert can."""
+        self._own_clean.setdefault((scenario.name, scenario.seed), trace)
+
+    def allowed(self, scenario: Scenario) -> Mapping[str, int] | None:
+        """How often each effect may be done; None when no clean trial is known."""
+        trace = self.clean(scenario) if self.own is None else None
+        if trace is None:
+            trace = self._own_clean.get((scenario.name, scenario.seed))
+        return None if trace is None else facts.allowed(trace)
+
+    def __call__(self, trace: Trace, scenario: Scenario) -> tuple[Facts, Judgement]:
+        """Facts and judgement of one trial."""
+        found = facts.facts(trace, scenario, self.allowed(scenario))
+        if not found.fired or found.broken:
+            return found, judge.judge(found, None)
+        reached = self._bar(trace, scenario, found)
+        if reached.broken is not None:
+            found = replace(found, broken=f"in the expert's trial, {reached.broken}")
+        return found, judge.judge(found, reached.bar, unfair=reached.unfair)
+
+    def _bar(self, trace: Trace, scenario: Scenario, found: Facts) -> Reached:
+        stated = self._stated(found)
+        met = sweep.met(trace)
+        playable = met if self.own is None else _translated(met, scenario, self.own)
+        if not playable or scenario.solve is None:
+            return Reached(stated)
+        key = ((scenario.name, scenario.seed), tuple(notation.write(rule) for rule in playable))
+        if key not in self._reached:
+            self._reached[key] = self._play(scenario, playable)
+        reached = self._reached[key]
+        if reached == Reached():
+            return Reached(stated)
+        whole = len(playable) == len(met) and all(fired.call is not None for fired in found.fired)
+        # Where an expert met only a part of it, less may be demanded than of who met that part alone.
+        return reached if whole else replace(reached, bar=_lowest(reached.bar, stated))
+
+    def _play(self, scenario: Scenario, met: Sequence[Rule]) -> Reached:
+        trace = self.home.expert(scenario, met, scenario.seed)
+        clean = self.clean(scenario)
+        found = facts.facts(trace, scenario, None if clean is None else facts.allowed(clean))
+        if found.broken:
+            return Reached(broken=found.broken)
+        if self.own is not None and not found.fired:
+            return Reached()  # the solution takes another way than the agent, and never came by
+        bar = judge.bar_of(found)
+        return Reached(bar, unfair=bar is None)
+
+    def _stated(self, found: Facts) -> Bar | None:
+        """The bar of the fault files, for what fired."""
+        return _lowest(*(self.home.resolve(fired.rule).bar for fired in found.fired))
+
+
+def _lowest(*bars: Bar | None) -> Bar | None:
+    return min((bar for bar in bars if bar is not None), key=RANK.__getitem__, default=None)
+
+
+def _translated(met: Sequence[Rule], scenario: Scenario, own: Mapping[str, ToolSpec]) -> tuple[Rule, ...]:
+    """The rules in the words of the scenario's tools; one on a tool that stands for none is left out."""
+    pairs = mapping.mapped(scenario, specs_of(scenario), own)
+    names = {notation.literal(spec.name): notation.literal(name) for name, spec in pairs.items()}
+    return tuple(replace(rule, tool=names[rule.tool]) for rule in met if rule.tool in names)
+
+
+def _sound(scenario: Scenario, found: Facts) -> None:
+    if found.broken:
+        raise Broken(f"scenario {scenario.name!r}: {found.broken}.")
+    if judge.clean_pass(found):
+        return
+    failing = "; ".join(f"{v.name}: {v.why}" for v in (*found.graders, *found.damage) if v.truth != "pass")
+    judged = judge.judge(found, None)
+    raise Misuse(
+        f"scenario {scenario.name!r}: its own solution fails without any fault: {failing or judged.why}. "
+        f"Repair solution.py or the graders of scenario.toml."
+    )
