@@ -24,12 +24,17 @@ from forge_chaos.wanted import wanted
 
 MIN_CLEAN = 0.8  # of an agent's clean trials, below which a scenario is shown and not scored
 Progress = Callable[[int, int, str], None]
+Consent = Callable[[int], None]
 Clean = Mapping[str, Trace]
 Orders = Mapping[str, Sequence[Order]]
 
 
 def silent(done: int, total: int, what: str) -> None:
     """No progress shown."""
+
+
+def free(trials: int) -> None:
+    """Nobody has to agree to that many trials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +137,20 @@ class Campaign:
             "keep_traces": self.options.keep_traces,
         }
 
-    def run(self, store: Store, progress: Progress = silent) -> Run:
-        """Run what is missing, judge, store and score."""
+    def expected(self) -> int:
+        """About how many trials there will be: the expert's clean traces stand for those of the agent."""
+        traces = {s.name: trace for s in self.scenarios if (trace := self.judge.clean(s)) is not None}
+        planned = sum(len(group) for group in self._plan(traces).values())
+        return len(self.scenarios) * self.repetitions + planned
+
+    def run(self, store: Store, progress: Progress = silent, consent: Consent = free) -> Run:
+        """Run what is missing, judge, store and score. `consent` is told how many trials are missing
+        once the plan is known, and may raise."""
         clean = self._clean(store, progress)
         orders = self._plan(clean)
         planned = {order.id: order for group in orders.values() for order in group}
         store.plan(planned)
+        consent(len(planned.keys() - store.done()))
         self._carry(store, list(planned.values()), progress, "faults")
         trials = tuple(store.trials())
         card = self._score(store.directory, trials, clean, orders)

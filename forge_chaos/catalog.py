@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from forge_chaos.errors import Misuse, unknown
-from forge_chaos.nouns import Bar, Fault, Rule, Scenario, Seam, Variant
+from forge_chaos.nouns import Bar, Fault, Lasts, Rule, Scenario, Seam, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -80,8 +80,12 @@ class Resolved:
     @property
     def bar(self) -> Bar | None:
         """What is demanded where no expert can play; None when neither variant nor fault says."""
-        lasts: Literal["once", "ever"] = "ever" if self.rule.ever else "once"
-        return self.variant.bar.get(lasts) or self.fault.bar.get(lasts)
+        rule = self.rule
+        lasts: tuple[Lasts, ...] = ("ever",) if rule.ever else ("once",)
+        if rule.heal is not None or rule.last not in (None, rule.first):
+            lasts = ("burst", *lasts)
+        bars = (stated.get(each) for each in lasts for stated in (self.variant.bar, self.fault.bar))
+        return next((bar for bar in bars if bar is not None), None)
 
 
 def resolve(rule: Rule, faults: Mapping[str, Fault]) -> Resolved:

@@ -1,9 +1,9 @@
 """Virtual time for asyncio: when nothing can run, jump to the next timer (cf. trio's MockClock).
 
 A 30 s time limit costs microseconds, and a state that nothing can ever wake is recognised instead of
-waited for. Time never leaps past work in threads: while a worker thread is busy the loop really
-waits, up to `patience` real seconds; a thread that takes longer no longer holds the timers.
-A thread that itself waits for the loop is *parked*: counted out while it waits.
+waited for. Time never leaps past work outside of the loop: while a worker thread is busy or a socket or
+pipe is open the loop really waits, up to `patience` real seconds; what takes longer no longer holds the
+timers. A thread that itself waits for the loop is *parked*: it does not count while it waits.
 """
 
 from __future__ import annotations
@@ -13,33 +13,48 @@ import selectors
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, TypeVar, TypeVarTuple
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 GLANCE = 0.02  # real seconds between two looks at threads still working
-PATIENCE = 5.0  # real seconds for which a busy thread holds the virtual clock
+PATIENCE = 5.0  # real seconds for which work outside of the loop holds the virtual clock
+SPINS = 300_000  # turns of the loop in which no time passes, until going round counts as waiting
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
     """An event loop whose clock moves only when every task is asleep.
 
     `on_idle` is called when nothing is left that could wake any task, `on_deadline` when the clock
-    would pass `deadline`; both must make a task runnable. One trial at a time; the clock goes on
-    counting from trial to trial.
+    would pass `deadline`; both must make a task runnable. One trial at a time, with `clear` between
+    two. Tasks that go round for ever without sleeping do not stop the clock: after `spins` turns of
+    the loop they count as asleep.
     """
+
+    # asyncio's own, which its types do not tell
+    _ready: Collection[asyncio.Handle]
+    _scheduled: Collection[asyncio.TimerHandle]
+    _default_executor: ThreadPoolExecutor | None
+    _executor_shutdown_called: bool
 
     def __init__(self, patience: float = PATIENCE) -> None:
         self.now = 0.0
         self.patience = patience
+        self.spins = SPINS
         self.on_idle: Callable[[], None] | None = None
         self.on_deadline: Callable[[], None] | None = None
         self.deadline: float | None = None
-        self._threads = 0
+        self._threads: set[object] = set()  # one token for each at work
+        self._here = threading.local()
+        self._trial = 0
         self._limiter: Any = None
-        super().__init__(_Jump(self))
+        self._borrowed = 0
+        self._forsaken: list[asyncio.Task[Any]] = []
+        self._selecting = _Jump(self)
+        super().__init__(self._selecting)
 
     def time(self) -> float:
         return self.now
@@ -49,25 +64,36 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     ) -> asyncio.Future[T]:
         """As asyncio's, with the thread counted until it has really ended, cancelled or not."""
         if executor is None:
-            executor = getattr(self, "_default_executor", None)
+            executor = self._default_executor
             if executor is None:
                 executor = ThreadPoolExecutor(thread_name_prefix="asyncio")
                 self.set_default_executor(executor)
-        work: Future[T] = executor.submit(func, *args)
+        token = object()
+
+        def here() -> T:
+            self._here.token = token
+            return func(*args)
+
+        work: Future[T] = (
+            executor.submit(here)
+            if isinstance(executor, ThreadPoolExecutor)
+            else executor.submit(func, *args)  # to another process, which a closure does not reach
+        )
         outer = asyncio.wrap_future(work, loop=self)
         # Registered after wrap_future's own callback, so that the result is on its way into the loop
         # before the thread stops counting: the other order lets the clock jump in between.
-        self._threads += 1
-        work.add_done_callback(self._thread_ended)
+        self._threads.add(token)
+        work.add_done_callback(lambda _: self._soon(self._threads.discard, token))
         return outer
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:
         """As asyncio's; the thread that joins the others counts as one at work."""
-        self._threads += 1
+        token = object()
+        self._threads.add(token)
         try:
             await super().shutdown_default_executor()
         finally:
-            self._threads -= 1
+            self._threads.discard(token)
 
     def run_in_daemon(self, func: Callable[[], T]) -> asyncio.Future[T]:
         """Run a blocking function in a daemon thread of its own, which nothing waits for at exit.
@@ -76,62 +102,93 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """
         work: Future[T] = Future()
         outer = asyncio.wrap_future(work, loop=self)
-        counted = [True]
-
-        def uncount(_: object = None) -> None:
-            if counted[0]:
-                counted[0] = False
-                self._threads -= 1
+        token = object()
 
         def body() -> None:
+            self._here.token = token
             try:
                 result = func()
+            except StopIteration as error:  # no future can hold one; a coroutine turns it into this as well
+                _settle(work, error=RuntimeError(f"the function raised StopIteration: {error}"))
             except BaseException as error:
                 _settle(work, error=error)
             else:
                 _settle(work, result)
             finally:
-                if not self.is_closed():
-                    self.call_soon_threadsafe(uncount)
+                self._soon(self._threads.discard, token)
 
-        self._threads += 1
-        outer.add_done_callback(lambda future: uncount() if future.cancelled() else None)
+        self._threads.add(token)
+        outer.add_done_callback(lambda future: self._threads.discard(token) if future.cancelled() else None)
         threading.Thread(target=body, daemon=True, name="forge-chaos-agent").start()
         return outer
 
-    def _thread_ended(self, _: Future[Any]) -> None:
-        if not self.is_closed():
-            self.call_soon_threadsafe(self._uncount)
-
-    def _uncount(self) -> None:
-        self._threads -= 1
+    def _soon(self, callback: Callable[[object], object], token: object) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody counts any more
+            self.call_soon_threadsafe(callback, token)
 
     def watch_anyio(self) -> None:
         """From inside a task: count anyio's worker threads too, which do not go through executors."""
-        if "anyio" in sys.modules:
+        if "anyio" in sys.modules and self._limiter is None:
             from anyio.to_thread import current_default_thread_limiter
 
             self._limiter = current_default_thread_limiter()
 
     def busy(self) -> bool:
-        """Is a worker thread at work that may yet wake a task?"""
-        return self._threads > 0 or (self._limiter is not None and self._limiter.borrowed_tokens > 0)
+        """Is something at work outside of this loop that may yet wake a task: a worker thread, or
+        whoever is at the other end of an open socket or pipe?"""
+        return self.threads() > 0 or len(self._selecting.get_map() or ()) > 1  # one is the loop's own
 
-    async def parked(self, wanted: Awaitable[T]) -> T:
-        """Await something on behalf of a thread that stands still meanwhile."""
-        self._threads -= 1
-        try:
-            return await wanted
-        finally:
-            self._threads += 1
+    def threads(self) -> int:
+        """How many worker threads are at work for this trial."""
+        if self._limiter is None:
+            return len(self._threads)
+        self._borrowed = min(self._borrowed, self._limiter.borrowed_tokens)
+        borrowed: int = self._limiter.borrowed_tokens - self._borrowed
+        return len(self._threads) + borrowed
 
     def call_from_thread(self, wanted: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
-        """From a worker thread: run a coroutine on the loop, the thread parked until it is done."""
+        """From a worker thread: run a coroutine on the loop, the thread parked until it is done.
+
+        A thread that was never counted, such as one that a worker has started, is not parked either.
+        """
+        token, trial = getattr(self._here, "token", None), self._trial
 
         async def run() -> T:
-            return await self.parked(wanted())
+            held = token in self._threads
+            self._threads.discard(token)
+            try:
+                return await wanted()
+            finally:
+                if held and trial == self._trial:
+                    self._threads.add(token)
 
         return asyncio.run_coroutine_threadsafe(run(), self)
+
+    def clear(self) -> None:
+        """The end of a trial, from its last task: nothing that it has left on this loop ever runs again.
+
+        Tasks that swallow every cancellation are left asleep for good, timers and callbacks are
+        dropped, threads still at work are written off, and the clock starts anew.
+        """
+        here = asyncio.current_task(self)
+        for task in asyncio.all_tasks(self):
+            if task is not here:
+                _put_to_sleep(task)
+                self._forsaken.append(task)  # destroyed, it would run once more
+        for handle in (*self._ready, *self._scheduled):
+            handle.cancel()
+        self._trial += 1
+        if self._default_executor is not None and (self._threads or self._executor_shutdown_called):
+            self._default_executor.shutdown(wait=False)
+            self._default_executor, self._executor_shutdown_called = None, False
+        self._threads.clear()
+        if self._limiter is not None:
+            self._borrowed = self._limiter.borrowed_tokens
+        self.on_idle = self.on_deadline = self.deadline = None
+        self.spins = SPINS
+        self.set_exception_handler(None)
+        self.set_task_factory(None)
+        self.now = 0.0
 
     def idle(self) -> None:
         if self.on_idle is None:
@@ -144,6 +201,31 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             self.on_deadline()
         else:
             self.now += seconds
+
+    def wait(self, timeout: float | None) -> None:
+        """Nothing can run for so long; None: nothing ever will."""
+        if timeout is None:
+            self.idle()
+        else:
+            self.jump(timeout)
+
+    def next_timer(self) -> float | None:
+        """Seconds until the next timer."""
+        due = [timer.when() for timer in self._scheduled if not timer.cancelled()]
+        return max(0.0, min(due) - self.now) if due else None
+
+
+def hide(task: asyncio.Task[Any]) -> None:
+    """Keep a task of ours out of `asyncio.all_tasks()`: an agent that cancels every other task when it
+    cleans up must not cancel its own trial."""
+    asyncio.tasks._unregister_task(task)
+
+
+def _put_to_sleep(task: asyncio.Task[Any]) -> None:
+    waiter: Any = getattr(task, "_fut_waiter", None)
+    for callback, _ in list(getattr(waiter, "_callbacks", None) or ()):
+        waiter.remove_done_callback(callback)
+    task._log_destroy_pending = False  # type: ignore[attr-defined]  # asyncio's own switch, unknown to its types
 
 
 def _settle(work: Future[T], result: Any = None, error: BaseException | None = None) -> None:
@@ -159,22 +241,26 @@ class _Jump(selectors.DefaultSelector):
         super().__init__()
         self._loop = loop
         self._busy_since: float | None = None
+        self._turns = 0
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready: list[tuple[selectors.SelectorKey, int]] = super().select(0)
-        if ready or (timeout is not None and timeout <= 0):
-            if ready:
-                self._busy_since = None
+        if ready:
+            self._busy_since, self._turns = None, 0
             return ready
         loop = self._loop
-        if loop.busy():
+        if timeout is not None and timeout <= 0:
+            self._turns += 1
+            if self._turns < loop.spins or loop.busy():
+                return ready
+            timeout = loop.next_timer()
+            if timeout is None and loop.on_idle is None:
+                return ready
+        elif loop.busy():
             since = self._busy_since = self._busy_since or time.monotonic()
             if timeout is None or time.monotonic() - since < loop.patience:
                 ready = super().select(GLANCE)
                 return ready
-        self._busy_since = None
-        if timeout is None:
-            loop.idle()
-        else:
-            loop.jump(timeout)
+        self._busy_since, self._turns = None, 0
+        loop.wait(timeout)
         return []

@@ -28,7 +28,8 @@ class Told:
 class Started:
     """What was to happen. `variants` holds each rule resolved, so that a trace explains itself without
     the catalogue: {rule text: {"fault", "variant", "family", "explicit", "refuses", "seam", "ever"}}.
-    `tools`: {name: {"roles", "target", "poll"}}. `resources`: the world before, as in `Snapshot`."""
+    `tools`: {name: {"roles", "target", "poll"}}. `resources`: the world before, as in `Snapshot`.
+    `shared`: the files that another hand may change."""
 
     kind: ClassVar[str] = "started"
     scenario: str
@@ -44,6 +45,7 @@ class Started:
     resources: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[str, float] = field(default_factory=dict)
+    shared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

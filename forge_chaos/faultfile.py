@@ -24,10 +24,15 @@ def _id(value: str) -> str:
 class BarTable(BaseModel):
     model_config = ConfigDict(extra="forbid")
     once: Bar | None = None
+    burst: Bar | None = None
     ever: Bar | None = None
 
     def stated(self) -> dict[Lasts, Bar]:
-        pairs: tuple[tuple[Lasts, Bar | None], ...] = (("once", self.once), ("ever", self.ever))
+        pairs: tuple[tuple[Lasts, Bar | None], ...] = (
+            ("once", self.once),
+            ("burst", self.burst),
+            ("ever", self.ever),
+        )
         return {lasts: bar for lasts, bar in pairs if bar is not None}
 
 
@@ -37,6 +42,7 @@ class VariantTable(BaseModel):
     mechanism: str
     explicit: bool = True
     lasts: Annotated[list[Lasts], Field(min_length=1)] = ["once", "ever"]
+    heal: Annotated[float, Field(gt=0)] | None = None
     params: dict[str, Any] = {}
     text: dict[Literal["clear", "bare", "misleading"], str] = {}
     needs: list[str] = []
@@ -106,6 +112,7 @@ def _variant(document: tomlfile.Document, n: int, row: VariantTable, family: Fam
         mechanism=row.mechanism,
         explicit=row.explicit,
         lasts=tuple(row.lasts),
+        heal=row.heal,
         params=params(document, (*at, "params"), "mechanisms", row.mechanism, row.params),
         text={str(kind): wording for kind, wording in row.text.items()},
         needs=tuple(row.needs),

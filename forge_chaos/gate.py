@@ -9,21 +9,26 @@ never returns, and the trial is told to stop.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, defaultdict, deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from posixpath import normpath
 from random import Random
 from typing import Any, Protocol
 
 from forge_chaos import natural, schedule
+from forge_chaos.clock import hide
 from forge_chaos.events import Abandoned, Called, Executed, Injected, Returned, Told
 from forge_chaos.nouns import PATHS, Call, Err, Fault, Ok, Result, Rule, Tool, ToolSpec, Variant, dice
 from forge_chaos.ports import World
-from forge_chaos.recorded import plain, told
+from forge_chaos.recorded import name as named
+from forge_chaos.recorded import nothing_secret, plain, told
 from forge_chaos.recorder import Recorder
 
 Stop = Callable[[str, str], None]
+FILLED = re.compile(r"\{(target|tool|limit)\}")
 
 
 class Resolved(Protocol):
@@ -51,17 +56,23 @@ def target_of(spec: ToolSpec | None, args: Mapping[str, Any], root: str = "") ->
         return None
     value = args.get(spec.target)
     if value is None:
-        default = spec.parameters.get("properties", {}).get(spec.target, {}).get("default")
-        if default is None:
+        value = spec.parameters.get("properties", {}).get(spec.target, {}).get("default")
+        if value is None:
             return None
-        value = default
-    if not isinstance(value, str):
-        return str(value)
-    if spec.target in PATHS and value:
+    if type(value) is not str:
+        value = _text(value)
+    if value and spec.target in PATHS:
         value = normpath(value.strip())
         if root and value.startswith(root + "/"):
             value = value[len(root) + 1 :]
     return value
+
+
+def _text(value: Any) -> str:
+    try:
+        return str.__str__(value) if isinstance(value, str) else str.__str__(str(value))
+    except Exception as error:  # an argument that cannot be shown is the agent's affair
+        return f"<{type(value).__name__}: {type(error).__name__}>"
 
 
 @dataclass(slots=True)
@@ -71,6 +82,12 @@ class RuleState:
     resolved: Resolved
     count: int = 0
     fired_at: float | None = None
+    kept: dict[str, Any] = field(default_factory=dict)
+
+    def healed(self, now: float) -> bool:
+        """Has the rule ended, so many seconds after it first fired?"""
+        heal = self.resolved.rule.heal
+        return heal is not None and self.fired_at is not None and now - self.fired_at >= heal
 
 
 @dataclass(slots=True)
@@ -101,7 +118,19 @@ class Environment:
     last: bool
     heal: float | None
     request: int | None = None
+    earlier: Sequence[Result] = ()
     _fired: bool = field(default=False)
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        return self.state.kept
+
+    def ran(self, tool: str) -> int:
+        return self.gate.ran(tool) if self.gate is not None else 0
+
+    def down(self, error: Err | None) -> None:
+        if self.gate is not None:
+            self.gate.down = error
 
     def fire(self, changed: Iterable[str] = (), **detail: Any) -> None:
         if self._fired:
@@ -110,6 +139,8 @@ class Environment:
         if self.state.fired_at is None:
             self.state.fired_at = self.now()
         resolved = self.state.resolved
+        redact = self.record.redact
+        target = self.call.target
         self.record(
             Injected,
             resolved.text,
@@ -117,11 +148,11 @@ class Environment:
             resolved.variant.mechanism,
             None if self.request is not None else self.call.id,
             self.request,
-            self.call.tool,
-            self.call.target,
+            named(self.call.tool, redact),
+            None if target is None else named(target, redact),
             self.nth,
-            tuple(sorted(changed)),
-            plain(detail, self.record.redact),
+            tuple(named(each, redact) for each in sorted(changed)),
+            plain(detail, redact),
         )
 
     def text(self, default: str = "") -> str:
@@ -129,13 +160,8 @@ class Environment:
         chosen = self.state.resolved.rule.text or ("clear" if "clear" in texts else next(iter(texts), ""))
         wording = texts.get(chosen, default)
         limit = self.spec.limit if self.spec else 30.0
-        for name, value in (
-            ("{target}", self.call.target or ""),
-            ("{tool}", self.call.tool),
-            ("{limit}", f"{limit:g}"),
-        ):
-            wording = wording.replace(name, value)
-        return wording
+        known = {"target": self.call.target or "", "tool": self.call.tool, "limit": f"{limit:g}"}
+        return FILLED.sub(lambda found: known[found[1]], wording)
 
     def later(self, seconds: float, action: Callable[[], Any]) -> None:
         async def act() -> None:
@@ -177,11 +203,13 @@ class ToolGate:
         self._stop = stop
         self._root = root
         self._calls = 0
-        self._nth: Counter[tuple[str, str | None]] = Counter()
-        self._past: dict[str, list[Result]] = defaultdict(list)
-        self._tickets: dict[str, deque[Ticket]] = defaultdict(deque)
+        self._nth: dict[tuple[str, str | None], int] = {}
+        self._matching: dict[tuple[str, str | None], tuple[int, ...]] = {}
+        self._past: dict[str, list[tuple[Mapping[str, Any], Result]]] = defaultdict(list)
+        self._tickets: dict[str, list[Ticket]] = defaultdict(list)
         self._handed: set[asyncio.Task[None]] = set()
         self.open: dict[int, str] = {}
+        self.down: Err | None = None  # what every call is told, while no tool of the world runs any more
         self.broken: BaseException | None = None
         self.closed = False
 
@@ -197,37 +225,56 @@ class ToolGate:
         self._calls += 1
         if self.closed or self._calls > self._budget:
             await self._refuse()
-        record = self._record
-        number = self._calls
+        record, number = self._record, self._calls
+        redact = record.redact
+        try:
+            given = dict(args)
+        except Exception as error:  # answered like any other wrong argument
+            given, tool = {}, _answer(natural.err(error))
         spec = self._specs.get(name)
-        target = target_of(spec, args, self._root)
-        call = Call(number, name, dict(args), target, order, by)
+        target = target_of(spec, given, self._root) if spec is not None and spec.target is not None else None
+        call = Call(number, name, given, target, order, by)
         ticket = self._ticket(call, id) if self._tickets else None
-        if ticket is not None:
-            call.order = ticket.order
-            nth = ticket.nth
+        if ticket is None:
+            nth = self._number(name, target)
         else:
-            nth = self._nth[name, target] = self._nth[name, target] + 1
-        record(Called, number, name, plain(args, record.redact), target, nth, call.order, by)
+            call.order, nth = ticket.order, ticket.nth
+        record(
+            Called,
+            number,
+            named(name, redact),
+            plain(given, redact),
+            None if target is None else named(target, redact),
+            nth,
+            call.order,
+            by and named(by, redact),
+        )
         self.open[number] = name
         try:
-            if self._rules:
-                result = await self._through(call, tool, spec, nth, ticket)
+            hits = self._hits(call, nth, ticket) if self._rules else None
+            if hits:
+                result = await self._through(call, tool, spec, nth, hits)
+                shown = await self._told(result, call)
             else:
-                result = await self._execute(tool, call)
+                result, shown = await self._run(tool, call)
         except BaseException as error:
             if self.open.pop(number, None) is not None:
-                record(
-                    Abandoned,
-                    number,
-                    "cancelled" if isinstance(error, asyncio.CancelledError) else type(error).__name__,
-                )
+                why = "cancelled" if isinstance(error, asyncio.CancelledError) else type(error).__name__
+                record(Abandoned, number, why)
             raise
         if self.open.pop(number, None) is not None:
-            record(Returned, number, told(result, target, record.redact))
+            record(Returned, number, shown)
         return result
 
-    async def _execute(self, tool: Tool, call: Call) -> Ok | Err:
+    def _number(self, name: str, target: str | None) -> int:
+        key = (name, target)
+        nth = self._nth[key] = self._nth.get(key, 0) + 1
+        return nth
+
+    async def _run(self, tool: Tool, call: Call) -> tuple[Result, Told]:
+        """The real tool's result, and its recorded form."""
+        if self.down is not None:
+            return self.down, await self._told(self.down, call)
         try:
             result = await tool(call)
         except asyncio.CancelledError as error:
@@ -235,35 +282,73 @@ class ToolGate:
             if task is not None and task.cancelling():
                 raise
             result = natural.err(error)  # the tool raised it itself; nobody cancelled us
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             result = natural.err(error)
-        world = self._world
-        record = self._record
-        touched = world.touched() if world is not None else ()
-        record(Executed, call.id, told(result, call.target, record.redact), touched)
+        shown = await self._told(result, call)
+        touched: tuple[str, ...] = ()
+        if self._world is not None:
+            try:
+                touched = self._world.touched()
+            except Exception as error:
+                await self.breaks("the world", error)
+        if touched and self._record.redact is not nothing_secret:
+            touched = tuple(named(each, self._record.redact) for each in touched)
+        self._record(Executed, call.id, shown, touched)
         if self._rules:
-            self._past[call.tool].append(result)
-        return result
+            self._past[call.tool].append((call.args, _kept(result)))
+        return result, shown
 
-    async def _through(
-        self, call: Call, tool: Tool, spec: ToolSpec | None, nth: int, ticket: Ticket | None
-    ) -> Ok | Err:
-        chain: Tool = _bind(self._execute, tool)
+    async def _told(self, result: Result, call: Call) -> Told:
+        if type(result) is not Ok and type(result) is not Err:
+            await self.breaks(f"tool {call.tool!r}", TypeError(f"{type(result).__name__} is no Ok or Err"))
+        try:
+            return told(result, call.target, self._record.redact)
+        except Exception as error:
+            await self.breaks(f"the result of {call.tool!r}", error)
+            raise
+
+    def ran(self, tool: str) -> int:
+        """How often that tool has run."""
+        return len(self._past[tool])
+
+    async def _execute(self, tool: Tool, call: Call) -> Ok | Err:
+        return (await self._run(tool, call))[0]
+
+    def _hits(self, call: Call, nth: int, ticket: Ticket | None) -> list[tuple[RuleState, int]]:
+        """The rules that hit this call, each with its number among the calls that the rule counts."""
+        matching = self._matches(call.tool, call.target)
         hits: list[tuple[RuleState, int]] = []
         index = call.order[1] if call.order is not None else None
-        for position, state in enumerate(self._rules):
+        for position in matching:
+            state = self._rules[position]
             rule = state.resolved.rule
-            given = ticket.counts[position] if ticket is not None else None
-            if not schedule.matches(rule, call.tool, call.target, index):
+            if rule.member is not None and (index is None or index + 1 != rule.member):
                 continue
-            if given is None:
-                state.count += 1
-                given = state.count
-            if self._healed(state) or not schedule.due(
-                rule, given, self._seed, call.tool, call.target, state.resolved.text, on_target=nth
+            count = ticket.counts[position] if ticket is not None else None
+            if count is None:
+                count = state.count = state.count + 1
+            if not state.healed(self._now()) and schedule.due(
+                rule, count, self._seed, call.tool, call.target, state.resolved.text, on_target=nth
             ):
-                continue
-            hits.append((state, given))
+                hits.append((state, count))
+        return hits
+
+    def _matches(self, tool: str, target: str | None) -> tuple[int, ...]:
+        """Which rules count calls like this, whatever their place in a batch."""
+        found = self._matching.get((tool, target))
+        if found is None:
+            rules = enumerate(state.resolved.rule for state in self._rules)
+            found = self._matching[tool, target] = tuple(
+                position
+                for position, rule in rules
+                if schedule.matches(rule, tool, target, None if rule.member is None else rule.member - 1)
+            )
+        return found
+
+    async def _through(
+        self, call: Call, tool: Tool, spec: ToolSpec | None, nth: int, hits: Sequence[tuple[RuleState, int]]
+    ) -> Ok | Err:
+        chain: Tool = _bind(self._execute, tool)
         for state, count in reversed(hits):  # first rule outermost
             chain = _bind(self._mechanism, state, count, nth, spec, chain)
         return await chain(call)
@@ -272,6 +357,7 @@ class ToolGate:
         self, state: RuleState, count: int, nth: int, spec: ToolSpec | None, inner: Tool, call: Call
     ) -> Ok | Err:
         resolved = state.resolved
+        past = self._past[call.tool]
         env = Environment(
             self,
             state,
@@ -282,52 +368,55 @@ class ToolGate:
             self._now,
             spec,
             self._world,
-            tuple(self._past[call.tool]),
+            tuple(result for _, result in past),
             schedule.last(resolved.rule, count),
             resolved.rule.heal,
+            earlier=tuple(result for args, result in past if args == call.args),
         )
         try:
             return await resolved.mechanism(call, inner, env)
         except Exception as error:
-            self.broken = error
-            self._stop("broken", f"mechanism {resolved.variant.mechanism!r}: {type(error).__name__}: {error}")
-            await self._never()
+            await self.breaks(f"mechanism {resolved.variant.mechanism!r}", error)
             raise
 
-    def _healed(self, state: RuleState) -> bool:
-        heal = state.resolved.rule.heal
-        return heal is not None and state.fired_at is not None and self._now() - state.fired_at >= heal
+    async def breaks(self, what: str, error: Exception) -> None:
+        """Our own side failed: the trial stops as invalid, and nobody is convicted of it."""
+        self._failed(what, error)
+        await self._never()
 
-    def announce(self, turn: int, calls: Sequence[tuple[str, str, Mapping[str, Any]]]) -> None:
+    def _failed(self, what: str, error: BaseException) -> None:
+        if self.broken is None:
+            self.broken = error
+        self._stop("broken", f"{what}: {natural.worded(error)}")
+
+    def announce(self, turn: int, calls: Sequence[tuple[str, str, Mapping[str, Any] | None]]) -> None:
         """The model asked for this batch of (call id, tool, arguments): number its calls in that order,
-        whatever the order in which they will arrive."""
+        whatever the order in which they will arrive. Arguments that are no object are None."""
         for index, (id, name, args) in enumerate(calls):
-            if not isinstance(args, Mapping):
+            if args is None:
                 continue
             target = target_of(self._specs.get(name), args, self._root)
-            counts: list[int | None] = []
-            for state in self._rules:
-                if schedule.matches(state.resolved.rule, name, target, index):
-                    state.count += 1
-                    counts.append(state.count)
-                else:
-                    counts.append(None)
-            self._nth[name, target] += 1
-            self._tickets[id].append(
-                Ticket((turn, index), name, target, self._nth[name, target], tuple(counts))
-            )
+            counts: list[int | None] = [None] * len(self._rules)
+            for position in self._matches(name, target):
+                state = self._rules[position]
+                member = state.resolved.rule.member
+                if member is None or member == index + 1:
+                    counts[position] = state.count = state.count + 1
+            nth = self._number(name, target)
+            self._tickets[id].append(Ticket((turn, index), name, target, nth, tuple(counts)))
 
     def _ticket(self, call: Call, id: str | None) -> Ticket | None:
-        waiting = self._tickets.get(id) if id is not None else None
-        if not waiting:
-            return None
-        ticket = waiting[0]
-        if (ticket.tool, ticket.target) != (call.tool, call.target):
-            return None
-        waiting.popleft()
-        if not waiting and id is not None:
-            del self._tickets[id]
-        return ticket
+        """The numbers that this call was given when the model asked for it.
+
+        Under one id several calls may wait: some models use the same ids in every turn, and a harness
+        may never make a call that was asked for.
+        """
+        waiting = self._tickets.get(id) if type(id) is str else None
+        for place, ticket in enumerate(waiting or ()):
+            if (ticket.tool, ticket.target) == (call.tool, call.target):
+                assert waiting is not None
+                return waiting.pop(place)
+        return None
 
     async def _refuse(self) -> None:
         if not self.closed:
@@ -337,21 +426,44 @@ class ToolGate:
     async def _never(self) -> None:
         await asyncio.get_running_loop().create_future()
 
-    def hand(self, work: Any) -> None:
+    def hand(self, work: Coroutine[Any, Any, None]) -> None:
         """Another hand than the agent's does something at a later time."""
         task = asyncio.get_running_loop().create_task(work)
+        hide(task)
         self._handed.add(task)
-        task.add_done_callback(self._handed.discard)
+        task.add_done_callback(self._landed)
+
+    def _landed(self, task: asyncio.Task[None]) -> None:
+        self._handed.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._failed("what a mechanism did later", error)
 
     def handed(self) -> frozenset[asyncio.Task[None]]:
         return frozenset(self._handed)
 
     def close(self) -> None:
-        """After the snapshot: open calls are abandoned, later ones never return."""
+        """Before the snapshot: open calls are abandoned, later ones never return."""
         for number in sorted(self.open):
             self._record(Abandoned, number, "end of the trial")
         self.open.clear()
         self.closed = True
+
+
+def _kept(result: Result) -> Result:
+    """A result as it was, whatever the agent does to it later."""
+    if type(result) is Ok and type(result.value) in (dict, list):
+        try:
+            return Ok(deepcopy(result.value))
+        except Exception:  # what cannot be copied is kept as it is
+            return result
+    return result
+
+
+def _answer(result: Result) -> Tool:
+    async def answer(call: Call) -> Ok | Err:
+        return result
+
+    return answer
 
 
 def _bind(function: Callable[..., Awaitable[Ok | Err]], *bound: Any) -> Tool:

@@ -118,9 +118,10 @@ def _sound(scenario: Scenario, found: Facts) -> None:
         raise Broken(f"scenario {scenario.name!r}: {found.broken}.")
     if judge.clean_pass(found):
         return
-    failing = "; ".join(f"{v.name}: {v.why}" for v in (*found.graders, *found.damage) if v.truth != "pass")
-    judged = judge.judge(found, None)
+    failing = [f"{v.name}: {v.why}" for v in (*found.graders, *found.damage) if v.truth != "pass"]
+    raised = [f"it raised {found.error}"] if found.end == "raised" else []
+    why = "; ".join([*raised, *failing]) or judge.judge(found, None).why
     raise Misuse(
-        f"scenario {scenario.name!r}: its own solution fails without any fault: {failing or judged.why}. "
+        f"scenario {scenario.name!r}: its own solution fails without any fault: {why.removesuffix('.')}. "
         f"Repair solution.py or the graders of scenario.toml."
     )

@@ -129,7 +129,7 @@ def _verified(
         return source if source.startswith("=") else names.get(source, source)
 
     arguments = {name: translated(source) for name, source in verify.arguments.items()}
-    return Verify(verify.tool, arguments, lambda args, text: verify.holds(ours(args), text))
+    return Verify(verify.tool, arguments, lambda args, text: verify.holds(ours(args), text), verify.whole)
 
 
 def _names(function: Any) -> Iterator[str]:

@@ -100,14 +100,20 @@ _BY_TYPE: tuple[tuple[type[BaseException], str], ...] = (
 def exception(err: Err, target: str | None = None) -> BaseException:
     """The exception to raise for `err`: its live one, its named type, or the table's.
 
-    Raises Misuse for a type that cannot be imported.
+    Raises Misuse for a type that cannot be imported, or not be built from its arguments.
     """
     if err.exception is not None:
         return err.exception
-    if err.type is not None:
-        return _named(err.type)(*(err.arguments or (err.message,)))
-    build = CODES.get(err.code, CODES["runtime"])
-    return build(err.message, target)
+    if err.type is None:
+        return CODES.get(err.code, CODES["runtime"])(err.message, target)
+    arguments = err.arguments or (err.message,)
+    try:
+        live = _named(err.type)(*arguments)
+    except Misuse:
+        raise
+    except Exception as error:
+        raise Misuse(f"{err.type!r} cannot be built from {arguments!r}: {error}") from None
+    return live
 
 
 def _named(name: str) -> Callable[..., BaseException]:
@@ -116,7 +122,7 @@ def _named(name: str) -> Callable[..., BaseException]:
         found: Any = import_module(where)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as error:
+    except Exception as error:  # importing the user's module can raise anything
         raise Misuse(
             f"no exception {name!r}: {error}. Write module:Type, for example builtins:KeyError."
         ) from None
@@ -130,16 +136,23 @@ def err(error: BaseException) -> Err:
     code = _BY_ERRNO.get(error.errno or 0) if isinstance(error, OSError) else None
     if code is None:
         code = next((code for type_, code in _BY_TYPE if isinstance(error, type_)), "runtime")
-    return Err(code, str(error), error)
+    return Err(code, shown(error), error)
 
 
-def type_name(err: Err, target: str | None = None) -> str:
-    """The name of the exception's type, as a traceback or a careful agent would print it."""
-    return type(exception(err, target)).__name__
+def shown(error: BaseException) -> str:
+    """`str(error)`, as an exact string. One that raises is told as such: it is data, not our failure."""
+    try:
+        return str.__str__(str(error))
+    except (Exception, asyncio.CancelledError, SystemExit) as broken:
+        return f"<str raised {type(broken).__name__}>"
+
+
+def worded(error: BaseException) -> str:
+    """An exception as the last line of its traceback says it, without its module."""
+    text = shown(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def wording(err: Err, target: str | None = None) -> str:
     """What a careful agent feeds back to its model: `FileNotFoundError: [Errno 2] No such file ...`."""
-    live = exception(err, target)
-    text = str(live)
-    return f"{type(live).__name__}: {text}" if text else type(live).__name__
+    return worded(exception(err, target))

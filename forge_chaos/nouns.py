@@ -72,12 +72,14 @@ class Verify:
     `arguments` maps an argument of the read tool to an argument of the verified call, to a constant
     when it starts with `=` (`{"kind": "=charge"}`), or to a function of the call's arguments (the
     parent folder of its path). `holds` gets the verified call's arguments and the read tool's text
-    and says whether the change is there.
+    and says whether the change is there. `whole`: the call replaces all that the read tool would have
+    shown before.
     """
 
     tool: str
     arguments: Mapping[str, str | Callable[[Mapping[str, Any]], Any]]
     holds: Callable[[Mapping[str, Any], str], bool]
+    whole: bool = False
 
     def asks(self, args: Mapping[str, Any]) -> dict[str, Any]:
         """The read tool's arguments for a call that was made with `args`; what it left out is left out."""
@@ -164,7 +166,7 @@ class Plan:
     seed: int = 0
 
 
-Lasts = Literal["once", "ever"]
+Lasts = Literal["once", "burst", "ever"]
 Bar = Literal["full", "degraded", "wrong"]
 Family = Literal[
     "absence", "slowness", "damage", "refusal", "context", "failure", "deceit", "ambiguity", "model", "caller"
@@ -177,15 +179,17 @@ class Variant:
     """One way in which a fault shows itself: a mechanism with parameters and wordings.
 
     `explicit`: the agent can see that something is wrong. `needs` are conditions on the clean call
-    without which the variant cannot act (`sweep.NEEDS`). `refuses` is for refusals: is only this
-    `command` refused, or the `effect` by any route? `text` maps clear / bare / misleading to wording
-    in which `{target}`, `{tool}` and `{limit}` are filled in.
+    without which the variant cannot act (`sweep.NEEDS`). A `burst` is three calls, or lasts `heal`
+    seconds. `refuses` is for refusals: is only this `command` refused, or the `effect` by any route?
+    `text` maps clear / bare / misleading to wording in which `{target}`, `{tool}` and `{limit}` are
+    filled in.
     """
 
     id: str
     mechanism: str
     explicit: bool = True
     lasts: tuple[Lasts, ...] = ("once", "ever")
+    heal: float | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
     text: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
@@ -244,7 +248,8 @@ class Scenario:
     `files` maps workspace paths to bytes, `records` table -> id -> row. `world` is `files`, `records`
     or a dotted path. `full`, `degraded` and `must_not` are checked over answer and final world.
     `solve` is the solution, None when there is none; `detour` another route to a refused effect.
-    `effects` allows so many executions per effect tool (absent: as in the clean trial).
+    `effects` allows so many executions per effect tool (absent: as in the clean trial). Files in `shared`
+    may get a line more by another hand at any time: the graders allow for it.
     `hash` is `b2:<hex>` over the scenario's folder.
     """
 
@@ -257,6 +262,7 @@ class Scenario:
     roles: tuple[Role, ...] = ()
     outputs: tuple[str, ...] = ()
     scratch: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
     expects: Literal["DONE", "FAILED"] = "DONE"
     limits: Limits = Limits()
     effects: Mapping[str, int] = field(default_factory=dict)

@@ -18,7 +18,7 @@ class Recorder:
     Events are built only when they are asked for, which keeps the gate's hot path short.
     """
 
-    __slots__ = ("_events", "_now", "_raw", "_sink", "_start", "redact")
+    __slots__ = ("_ended", "_events", "_now", "_raw", "_sink", "_start", "redact")
 
     def __init__(
         self, now: Callable[[], float], redact: Redact = nothing_secret, sink: Sink | None = None
@@ -28,9 +28,12 @@ class Recorder:
         self._raw: list[tuple[float, type[Any], tuple[Any, ...]]] = []
         self._events: list[Event] = []
         self._sink = sink
+        self._ended = False
         self.redact = redact
 
     def __call__(self, kind: type[Body], *fields: Any) -> None:
+        if self._ended:
+            return
         self._raw.append((self._now(), kind, fields))
         if self._sink is not None:
             self._sink(self._build()[-1])
@@ -43,6 +46,10 @@ class Recorder:
             at, kind, fields = self._raw[seq]
             self._events.append(Event(seq, round(at - self._start, 6), kind(*fields)))
         return self._events
+
+    def end(self) -> None:
+        """The trace is whole: what an agent that is still running does from now on is no part of it."""
+        self._ended = True
 
     @property
     def trace(self) -> Trace:

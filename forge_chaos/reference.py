@@ -9,7 +9,7 @@ from a copy. What it gets right, and what the faults are about:
 - arguments that are no JSON object, and unknown tools, are answered and never executed
 - results are cleaned and capped where they enter the history, and only there
 - equal failing calls are warned of, then ended; the step limit is told to the model at the end
-- a provider's refusal is retried twice, then told
+- a provider's refusal, or no answer from it, is retried twice, then told
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ SECONDS = 30.0
 WARN, END = 3, 5
 RETRIES = 2
 PAUSE = 1.0
+NO_REPLY = (ProviderError, ConnectionError, TimeoutError)  # refused, or the answer never came
 
 
 async def agent(task: Any, tools: Any, model: Any) -> str:
@@ -38,14 +39,14 @@ async def agent(task: Any, tools: Any, model: Any) -> str:
     while steps < task.max_steps:
         try:
             reply = await complete(model, messages, tools.specs)
-        except ProviderError as refusal:
+        except NO_REPLY as refusal:
             return f"FAILED: the model refused: {_line(str(refusal))}"
         messages.append(reply)
         calls = reply.get("tool_calls") or []
         if not calls:
             return str(reply.get("content") or "")
         due = calls[: task.max_steps - steps]
-        results = await asyncio.gather(*(_use(tools, call) for call in due))
+        results = await asyncio.gather(*(perform(tools, call) for call in due))
         results += [(over_limit(task.max_steps), True)] * (len(calls) - len(due))
         steps += len(due)
         for call, (text, failed) in zip(calls, results, strict=True):
@@ -57,28 +58,29 @@ async def agent(task: Any, tools: Any, model: Any) -> str:
     messages.append({"role": "user", "content": f"The {limit}. Answer now, without tools."})
     try:
         last = await complete(model, messages, [])
-    except ProviderError:
+    except NO_REPLY:
         return f"FAILED: {limit}"
     return str(last.get("content") or "") or f"FAILED: {limit}"
 
 
 async def complete(model: Any, messages: list[dict[str, Any]], specs: list[dict[str, Any]]) -> dict[str, Any]:
-    """One assistant message. Raises the third ProviderError: of a refusal for good, too, since whatever
+    """One assistant message. Raises the third of NO_REPLY: of a refusal for good, too, since whatever
     broke the request on its way may pass. An empty reply counts as a refusal."""
     for attempt in range(RETRIES + 1):
         try:
             reply: dict[str, Any] = await model.complete(messages, specs)
-        except ProviderError as refusal:
+        except NO_REPLY as refusal:
             if attempt == RETRIES:
                 raise
-            await asyncio.sleep(PAUSE * 2**attempt if refusal.transient else 0)
+            may_pass = not isinstance(refusal, ProviderError) or refusal.transient
+            await asyncio.sleep(PAUSE * 2**attempt if may_pass else 0)
             continue
         if reply.get("content") or reply.get("tool_calls"):
             return reply
     raise ProviderError(200, b'{"error": {"message": "an empty reply"}}')
 
 
-async def _use(tools: Any, call: Mapping[str, Any]) -> tuple[str, bool]:
+async def perform(tools: Any, call: Mapping[str, Any]) -> tuple[str, bool]:
     """The result of one call of the model, worded, and whether it failed."""
     name, known = (
         call["function"]["name"],

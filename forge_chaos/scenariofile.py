@@ -44,6 +44,7 @@ class ScenarioTable(BaseModel):
     roles: list[Role] = []
     outputs: list[str] = []
     scratch: list[str] = []
+    shared: list[str] = []
     expects: Literal["DONE", "FAILED"] = "DONE"
     limits: LimitsTable = LimitsTable()
     effects: dict[str, Annotated[int, Field(ge=0)]] = {}
@@ -114,6 +115,7 @@ def _filled(folder: Path, contents: Contents, seed: int) -> Scenario:
         roles=tuple(table.roles),
         outputs=tuple(text("outputs", path) for path in table.outputs),
         scratch=tuple(text("scratch", glob) for glob in table.scratch),
+        shared=tuple(text("shared", path) for path in table.shared),
         expects=table.expects,
         limits=Limits(table.limits.steps, table.limits.seconds),
         effects=table.effects,

@@ -20,6 +20,9 @@ from forge_chaos.nouns import PATHS, Fault, Rule, Variant, dice
 from forge_chaos.recorded import words
 from forge_chaos.schedule import matches
 
+BURST = 3
+NOWHERE = Started("", "", "", "", (), 0)
+DESTINATIONS = frozenset(("destination", "dest", "dst", "new_path"))
 _Cell = TypeVar("_Cell")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
 
@@ -69,9 +72,18 @@ NEEDS: Mapping[str, Callable[[Called, Told, Mapping[str, Any]], bool]] = {
     "path": lambda called, told, tool: tool.get("target") in PATHS and called.target not in (None, "", "."),
     "target": lambda called, told, tool: called.target is not None,
     "settles": lambda called, told, tool: (tool.get("settle") or 0) > 0,
+    "content": lambda called, told, tool: _carries_content(called, tool),
+    "telling": lambda called, told, tool: "list" in tool.get("roles", ()) or _tells(_data(told)),
 }
 """Conditions of a variant on a call of the clean trace, its result and its tool (as in `Started.tools`),
 without which it cannot act."""
+
+AMONG: Mapping[str, Callable[[_Place, Sequence[_Place], Started], bool]] = {
+    "batch": lambda place, places, started: _overtaken(place, places),
+    "outdated": lambda place, places, started: _outdated(place, places),
+    "shared": lambda place, places, started: _read_to_write(place, places, started),
+}
+"""The same where the other calls of the clean trace, and the files that others may change, matter too."""
 
 REQUEST_NEEDS: Mapping[str, Callable[[int, Sequence[Mapping[str, Any]]], bool]] = {
     "history": lambda request, messages: any(m.get("role") == "assistant" for m in messages),
@@ -98,23 +110,24 @@ class _Place:
 def cells(clean: Trace, faults: Sequence[Fault], narrow: Iterable[Rule] = ()) -> tuple[Rule, ...]:
     """Every rule that a sweep of `faults` tries on the scenario of this clean trace.
 
-    In order of the calls, then of faults and variants as given, then once before ever. `narrow` are
+    In order of the calls, then of faults and variants as given, then once, burst, ever. `narrow` are
     rules of swept items: a fault that some of them name is kept to their variant, tool, target and
     member, and takes their heal and text. A variant whose needs do not hold on a call gets no cell
-    there. Raises Misuse for a need that does not exist.
+    there, nor one that has no such text. Raises Misuse for a need that does not exist.
     """
-    tools = next((started.tools for _, started in find(clean, Started)), {})
+    started = next((s for _, s in find(clean, Started)), NOWHERE)
     wanted = tuple(narrow)
     places, requests = _places(clean), _requests(clean)
+    here = _at_the_tools(places, started)
     found: list[Rule] = []
     for place in places:
-        tool = tools.get(place.called.tool, {})
+        tool = started.tools.get(place.called.tool, {})
         roles = set(tool.get("roles", ()))
         for fault, variant in _variants(faults):
             allowed = variant.roles or fault.roles
             if (variant.seam or fault.seam) == "model" or (allowed and not roles & set(allowed)):
                 continue
-            if all(need(place.called, place.told, tool) for need in _needs(fault, variant, NEEDS)):
+            if all(holds(place, tool) for holds in _needs(fault, variant, here)):
                 for item in _items(fault, variant, wanted):
                     if matches(replace(item, member=None), place.called.tool, place.called.target):
                         found += _rules(place, places, variant, item)
@@ -216,7 +229,13 @@ def _needs(fault: Fault, variant: Variant, table: Mapping[str, _N]) -> list[_N]:
 
 def _items(fault: Fault, variant: Variant, narrow: Sequence[Rule]) -> list[Rule]:
     mine = [rule for rule in narrow if rule.fault == fault.id]
-    return [rule for rule in mine if rule.variant in (None, variant.id)] if mine else [Rule(fault.id)]
+    if not mine:
+        return [Rule(fault.id)]
+    return [
+        rule
+        for rule in mine
+        if rule.variant in (None, variant.id) and (rule.text is None or rule.text in variant.text)
+    ]
 
 
 def _rules(place: _Place, places: Sequence[_Place], variant: Variant, item: Rule) -> Iterator[Rule]:
@@ -243,11 +262,72 @@ def _index(place: _Place) -> int | None:
 
 
 def _lasting(rule: Rule, variant: Variant, item: Rule) -> Iterator[Rule]:
-    base = replace(rule, variant=variant.id, heal=item.heal, text=item.text)
+    once = replace(rule, variant=variant.id, heal=item.heal, text=item.text)
+    ever = replace(once, last=None)
+    burst = replace(once, last=rule.first + BURST - 1)
+    if variant.heal is not None:
+        burst = replace(ever, heal=item.heal or variant.heal)
+    cells = {"once": once, "burst": burst, "ever": ever}
+    return (cells[lasts] for lasts in cells if lasts in variant.lasts)
+
+
+def _at_the_tools(
+    places: Sequence[_Place], started: Started
+) -> Mapping[str, Callable[[_Place, Mapping[str, Any]], bool]]:
+    """Both tables of needs at the tool seam, in one shape."""
+
+    def alone(need: Callable[[Called, Told, Mapping[str, Any]], bool]) -> Callable[..., bool]:
+        return lambda place, tool: need(place.called, place.told, tool)
+
+    def among(need: Callable[[_Place, Sequence[_Place], Started], bool]) -> Callable[..., bool]:
+        return lambda place, tool: need(place, places, started)
+
+    return {
+        **{name: alone(need) for name, need in NEEDS.items()},
+        **{name: among(need) for name, need in AMONG.items()},
+    }
+
+
+def _carries_content(called: Called, tool: Mapping[str, Any]) -> bool:
+    """Does the call carry text beside the names of its paths?"""
+    names = PATHS | DESTINATIONS | {tool.get("target")}
+    return any(isinstance(value, str) and value and name not in names for name, value in called.args.items())
+
+
+def _tells(data: Any) -> bool:
+    """Is it known from the shape alone that an empty list is no such answer?"""
+    return data not in (None, "", {}) and not isinstance(data, list)
+
+
+def _overtaken(place: _Place, places: Sequence[_Place]) -> bool:
+    """Do later calls of the same batch come after it?"""
+    order = place.called.order
+    return order is not None and any(
+        other.called.order is not None
+        and other.called.order[0] == order[0]
+        and other.called.order[1] > order[1]
+        for other in places
+    )
+
+
+def _outdated(place: _Place, places: Sequence[_Place]) -> bool:
+    """Was the last equal call answered otherwise?"""
+    before = [
+        other.told
+        for other in places[: places.index(place)]
+        if (other.called.tool, other.called.args) == (place.called.tool, place.called.args)
+    ]
+    return bool(before) and before[-1].ok and before[-1] != place.told
+
+
+def _read_to_write(place: _Place, places: Sequence[_Place], started: Started) -> bool:
+    """Is it the first call on a file that others may change, and is that file written later on?"""
+    target = place.called.target
+    mine = [other for other in places if other.called.target == target]
     return (
-        base if lasts == "once" else replace(base, last=None)
-        for lasts in ("once", "ever")
-        if lasts in variant.lasts
+        target in started.shared
+        and mine[0] is place
+        and any("write" in started.tools.get(other.called.tool, {}).get("roles", ()) for other in mine[1:])
     )
 
 

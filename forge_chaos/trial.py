@@ -77,6 +77,7 @@ async def run(setting: Setting) -> Trace:
         before,
         dict(setting.versions),
         {"steps": scenario.limits.steps, "seconds": scenario.limits.seconds},
+        scenario.shared,
     )
     stop: asyncio.Future[tuple[str, str]] = loop.create_future()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from forge_chaos import catalog, notation
 from forge_chaos.errors import Misuse
@@ -42,7 +42,7 @@ def wanted(faults: str | None, plan: str | None, seed: int, known: Mapping[str, 
     swept: list[tuple[Fault, Rule]] = []
     for item in notation.parse_list(",".join(known) if every else faults):
         if item.swept:
-            catalog.resolve(item.rule, known)
+            _worded(item.rule, known)
             swept.append((known[item.rule.fault], item.rule))
         else:
             plans.append((item.rule,))
@@ -55,3 +55,11 @@ def wanted(faults: str | None, plan: str | None, seed: int, known: Mapping[str, 
             f"Known: {', '.join(known)}. (forge-chaos list faults)"
         )
     return Wanted(tuple(swept), tuple(rules for rules in plans if rules), every)
+
+
+def _worded(rule: Rule, known: Mapping[str, Fault]) -> None:
+    """Raises Misuse unless a swept item names what exists, and some variant has its wording."""
+    catalog.resolve(replace(rule, text=None), known)
+    having = [v.id for v in known[rule.fault].variants if rule.text is None or rule.text in v.text]
+    if rule.variant is not None or not having:
+        catalog.resolve(rule, known)

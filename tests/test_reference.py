@@ -312,6 +312,14 @@ def test_a_refusal_is_retried_twice(status: int, waited: list[float], pauses: li
     assert len(model.requests) == 3
 
 
+@pytest.mark.parametrize("lost", [ConnectionError("reset"), TimeoutError("no reply")])
+def test_no_answer_is_as_a_refusal_that_may_pass(lost: Exception, pauses: list[float]) -> None:
+    assert run(Tools("good"), Model(lost, lost, says("DONE"))) == "DONE"
+    assert pauses == [1.0, 2.0]
+    assert run(Tools("good"), Model(lost)) == f"FAILED: the model refused: {lost}"
+    assert run(Tools("good"), Model(asks(READ), lost), Task("Do it.", 1)) == "FAILED: step limit of 1 reached"
+
+
 def test_an_empty_reply_is_asked_for_again() -> None:
     assert run(Tools("good"), Model(says(""), says(None), says("DONE"))) == "DONE"
     assert run(Tools("good"), Model(says(""))).startswith("FAILED: the model refused: ")

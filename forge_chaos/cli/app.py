@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
 from forge_chaos.errors import Misuse
 
+# What is wrong with a command line. Typer brings its own click or uses the installed one, by its version.
+USAGE: Any = typer.BadParameter.__bases__
+
 app = typer.Typer(
     name="forge-chaos",
     help="Fault-injection robustness tester for LLM agents.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -22,17 +24,16 @@ app = typer.Typer(
 
 def invoke(argv: list[str]) -> int:
     """Run one command. Raises ChaosError; a usage error of the command line is Misuse."""
-    import click
-
     command = typer.main.get_command(app)
     try:
-        result = command.main(args=argv, prog_name="forge-chaos", standalone_mode=False)
-    except click.UsageError as error:
-        usage = f"\n{error.ctx.get_usage()}" if error.ctx is not None else ""
+        result = command.main(args=argv or ["--help"], prog_name="forge-chaos", standalone_mode=False)
+    except USAGE as error:
+        context = getattr(error, "ctx", None)
+        usage = f"\n{context.get_usage()}" if context is not None else ""
         raise Misuse(f"{error.format_message()}{usage}") from None
-    except click.exceptions.Exit as leave:
+    except typer.Exit as leave:
         return leave.exit_code
-    except click.Abort:
+    except typer.Abort:
         raise KeyboardInterrupt from None
     return result if isinstance(result, int) else 0
 

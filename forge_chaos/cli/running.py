@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from forge_chaos import agents, campaign, registry, settings
 from forge_chaos.bench import OWN, SCRIPTED, WATCHDOG, Bench, Setup
+from forge_chaos.cli.paying import Consent, consent
 from forge_chaos.errors import Broken, Inconclusive, Misuse, unknown
 from forge_chaos.keep import keep_traces
 from forge_chaos.ports import Executor
@@ -22,7 +23,6 @@ from forge_chaos.store import Store
 from forge_chaos.verdict import Scorecard, Trial
 
 T = TypeVar("T")
-ASK = 200  # trials against a paid model above which we ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,13 @@ def _begun(request: Request) -> campaign.Run | None:
         _ = made.scenarios
         if options.trials > 1 and made.deterministic:
             _say("--trials has no use here: equal plans give equal traces, so every cell is tried once.")
+        agree = consent(setup.model, request.yes, os.environ)
+        if agree is not None:
+            agree(made.expected())
         store = _new(request.out, made)
         try:
             with store:
-                return _finish(made, store, request)
+                return _finish(made, store, request, agree)
         except Misuse:
             _undo(store.directory)
             raise
@@ -108,14 +111,16 @@ def _resumed(request: Request) -> campaign.Run | None:
         with seated(setup) as (executor, hello, home):
             made = campaign.Campaign(setup, options, executor, hello, home)
             compatible(store.config, made.config(), str(request.resume))
-            return _finish(made, store, request)
+            return _finish(made, store, request, consent(setup.model, request.yes, os.environ))
 
 
-def _finish(made: campaign.Campaign, store: Store, request: Request) -> campaign.Run | None:
+def _finish(
+    made: campaign.Campaign, store: Store, request: Request, agree: Consent | None
+) -> campaign.Run | None:
     """The finished run; None when the user stopped it."""
     try:
         with _progress(request.as_json) as progress:
-            return made.run(store, progress)
+            return made.run(store, progress, agree or campaign.free)
     except KeyboardInterrupt:
         store.commit()
         _say(f"stopped. Go on with: {shlex.join(['forge-chaos', 'run', '--resume', str(store.directory)])}")
@@ -218,7 +223,7 @@ def setup_of(request: Request, stated: settings.Settings) -> Setup:
         workspace=request.workspace,
         scenarios_dirs=tuple(str(d.absolute()) for d in (*stated.scenarios_dir, *request.scenarios_dir)),
         faults_dirs=tuple(str(d.absolute()) for d in (*stated.faults_dir, *request.faults_dir)),
-        watchdog=request.watchdog or WATCHDOG,
+        watchdog=request.watchdog or _patience(model),
     )
 
 
@@ -226,9 +231,7 @@ def _real(model: str, root: Path) -> str:
     """A real model needs a key; without one the scripted model steps in, and we say so."""
     from forge_chaos.modelserver.endpoint import keyed
 
-    environment = settings.environment(root)
-    if keyed(model, environment):
-        os.environ.update(environment)
+    if keyed(model, settings.environment(root)):
         return model
     sys.stderr.write(
         f"forge-chaos: no key for {model!r} in the environment or .env; the scripted model plays instead.\n"
@@ -236,13 +239,26 @@ def _real(model: str, root: Path) -> str:
     return SCRIPTED
 
 
+def _patience(model: str) -> float:
+    """Real seconds without an event that are no hang yet. A real model may think for minutes."""
+    if model in (SCRIPTED, OWN):
+        return WATCHDOG
+    from forge_chaos.modelserver import endpoint
+
+    return endpoint.WATCHDOG
+
+
 @contextmanager
 def seated(setup: Setup) -> Iterator[tuple[Executor, dict[str, Any], Bench]]:
     """An executor with the agent in its seat. The reference agent runs in this process, every other
     agent in a child that can be killed."""
-    home = Bench(replace(setup, agent=None, adapter=None))
+    if setup.model not in (SCRIPTED, OWN):
+        # Here and not where the model is chosen: a replay or a resumed run needs the key as well.
+        os.environ.update(settings.environment(settings.read(Path.cwd()).root))
+    ours = setup.agent is None or setup.agent == agents.REFERENCE
+    home = Bench(setup if ours else replace(setup, agent=None, adapter=None))
     try:
-        if setup.agent is None or setup.agent == agents.REFERENCE:
+        if ours:
             from forge_chaos.executors.inline import inline
 
             yield inline(home), home.hello(), home

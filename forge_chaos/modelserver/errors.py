@@ -35,7 +35,7 @@ def _start(body: bytes) -> str:
 def _error(body: bytes) -> dict[str, Any]:
     try:
         found = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     error = found.get("error") if isinstance(found, dict) else None
     return error if isinstance(error, dict) else {}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
-from forge_chaos.events import Trace
+from forge_chaos.events import Told, Trace
 from forge_chaos.graders.error_seen import error_seen
 from forge_chaos.reading import read, said
 from forge_chaos.recorded import words
@@ -28,20 +28,26 @@ def error_told(code: str) -> Check:
             return raised
         reading = read(trace)
         for step in reading.steps:
-            if step.told is not None and step.closed is not None and step.told.ok:
-                if re.search(rf"\b{re.escape(code)}\b", words(step.told.value)):
-                    return Verdict("error_seen", "pass", f"a reply names {code}", (step.closed,))
-        if code == BLOCKED and reading.finished is not None and reading.finished.end == "answered":
-            if not any(_runs(said(reading, step.call.tool).get("roles", ())) for step in reading.steps):
-                ended = () if reading.ended is None else (reading.ended,)
-                return Verdict("error_seen", "pass", "it ran no command and answered", ended)
+            if step.told is not None and names(step.told, code):
+                return Verdict("error_seen", "pass", f"a reply names {code}", (step.closed or step.seq,))
+        end = reading.finished
+        spoke = end is not None and end.end == "answered" and words(end.answer).strip() != ""
+        ran = any(_runs(said(reading, step.call.tool).get("roles", ())) for step in reading.steps)
+        if code == BLOCKED and spoke and not ran:
+            return Verdict("error_seen", "pass", "it ran no command and answered", (reading.ended or 0,))
         return raised
 
     return check
 
 
-def _runs(roles: object) -> bool:
-    return not isinstance(roles, list | tuple) or not roles or "execute" in roles
+def names(told: Told, code: str) -> bool:
+    """Does a result name this error type, as tools do that return their errors?"""
+    return re.search(rf"\b{re.escape(code)}\b", words(told.error or told.value)) is not None
+
+
+def _runs(roles: Collection[str]) -> bool:
+    """Can a tool of these roles run a command? One without any may do everything."""
+    return not roles or "execute" in roles
 
 
 def answered(tool: str) -> Check:

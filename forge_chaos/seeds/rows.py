@@ -55,6 +55,10 @@ def _document(path: Path, text: str, line: int) -> Document:
     value = _whole(path, text, line)
     if not isinstance(value, dict):
         raise Misuse(f"{path}:{line}: a task must be a JSON object, not {text[:40]!r}.")
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise Misuse(f"{path}:{line}: holds half of a surrogate pair, which is no text.") from None
     known: dict[Loc, int] = {(): line}
     for key, at in _keys(text):
         if (key,) in known:

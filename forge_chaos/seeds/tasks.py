@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt
@@ -22,6 +22,7 @@ from forge_chaos.errors import Misuse, unknown
 from forge_chaos.graders.error_seen import KINDS
 from forge_chaos.nouns import Check, Limits, Scenario
 from forge_chaos.seeds import checks
+from forge_chaos.seeds.files import files
 from forge_chaos.seeds.imported import Imported, hash
 from forge_chaos.seeds.rows import rows
 from forge_chaos.tomlfile import Document
@@ -107,8 +108,13 @@ def _named(document: Document) -> Made:
             notes.append("only its tools are checked, not what came of them: add `expected`")
     if task.rubric:
         notes.append("its rubric needs a judge model and is not graded")
-    files = {_inside(document, path): text.encode() for path, text in (task.files or {}).items()}
-    return Scenario(name=task.name, prompt=prompt, outputs=EVERYTHING, full=tuple(full), files=files), notes
+    return Scenario(
+        name=task.name,
+        prompt=prompt,
+        outputs=EVERYTHING,
+        full=tuple(full),
+        files=files(document.where("files"), task.files or {}),
+    ), notes
 
 
 def _numbered(document: Document) -> Made:
@@ -130,11 +136,3 @@ def _numbered(document: Document) -> Made:
         limits=Limits(task.max_steps or Limits().steps),
         full=tuple(full),
     ), notes if full else []
-
-
-def _inside(document: Document, path: str) -> str:
-    """The path, normalised. Raises Misuse for one that leads out of the workspace."""
-    plain = PurePosixPath(path)
-    if plain.is_absolute() or ".." in plain.parts or not plain.parts or "\0" in path:
-        raise Misuse(f"{document.where('files')}: {path!r} is no path inside the workspace.")
-    return str(plain)

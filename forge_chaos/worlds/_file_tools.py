@@ -177,7 +177,7 @@ FILE_TOOLS: Mapping[str, Block] = {
             ["write"],
             target="path",
             returns=r"wrote \d+ characters to (?s:.+)",
-            verify=Verify("read_file", _READ_BACK, _written),
+            verify=Verify("read_file", _READ_BACK, _written, whole=True),
             settle=SETTLE,
         ),
         block(

@@ -30,6 +30,7 @@ class Files(ABC):
         self._stashed: dict[str, Any] = {}
         self._covers: set[str] = set()
         self._due: set[str] = set()
+        self._capacity: int | None = None
 
     def normal(self, path: str) -> str:
         """The path as this workspace knows it. Raises as `_paths.relative`."""
@@ -42,8 +43,10 @@ class Files(ABC):
 
     def write(self, path: str, data: bytes) -> None:
         path = self.normal(path)
-        if self._need_room(path) and self._get(path) == data:
+        there = self._need_room(path)
+        if there and self._get(path) == data:
             return
+        self._need_space(path, len(data) - (self._size(path) if there else 0))
         self._put(path, data)
         self._note(path)
 
@@ -51,6 +54,7 @@ class Files(ABC):
         path = self.normal(path)
         if self._need_room(path) and not data:
             return
+        self._need_space(path, len(data))
         self._add(path, data)
         self._note(path)
 
@@ -143,6 +147,14 @@ class Files(ABC):
             self._due.discard(inner)
             self.show(inner)
 
+    def fill(self) -> None:
+        """The disk is full with what it holds now: only what is deleted makes room."""
+        self._capacity = self._used()
+
+    def drain(self) -> None:
+        """There is room again."""
+        self._capacity = None
+
     @contextmanager
     def other_hand(self) -> Iterator[None]:
         """Changes made inside are another hand's, not the agent's."""
@@ -182,6 +194,13 @@ class Files(ABC):
         if kind != "file":
             raise failure(errno.EISDIR if kind == "folder" else errno.EINVAL, path)
         return True
+
+    def _need_space(self, path: str, more: int) -> None:
+        if self._capacity is not None and not self._others and self._used() + more > self._capacity:
+            raise failure(errno.ENOSPC, path)
+
+    def _used(self) -> int:
+        return sum(self._size(path) for path in self.paths())
 
     def _missing(self, path: str) -> OSError:
         """Not there: because of a file in the way (ENOTDIR), or just so (ENOENT)."""

@@ -44,11 +44,10 @@ async def solve(task, tools):
         return lines[1:]
 
     async def noted():
-        for _ in range(2):
-            lines = await tools.read_file(path="journal.txt", expect=journal, allow={"missing": None})
-            if lines is not None:
-                return bool(lines)
-        raise LookupError("journal.txt is gone, though it was there")
+        lines = await tools.read_file(path="journal.txt", expect=journal, allow={"missing": None})
+        if lines is None:
+            raise LookupError("journal.txt is gone, though it was there")
+        return bool(lines)
 
     await tools.append_file(path="journal.txt", text=f"mailed {station}\n", check=noted)
     return "DONE"

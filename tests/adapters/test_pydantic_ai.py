@@ -15,6 +15,7 @@ from forge_chaos.adapters.pydantic_ai import adapter
 from forge_chaos.clock import VirtualLoop
 from forge_chaos.events import Called, Executed, Injected, find
 from forge_chaos.gate import ToolGate
+from forge_chaos.modelgate import ModelGate, ModelSeat
 from forge_chaos.nouns import Call, Err, Ok, Rule, Task, Tool
 from forge_chaos.recorder import Recorder
 from tests.gates import Planned
@@ -96,9 +97,6 @@ def gated(agent: Agent[None, str], rules: list[Planned]) -> tuple[str, list[Any]
     specs = seat.specs
     traces: list[Any] = []
 
-    class NoModel:
-        scripted = False
-
     async def main() -> tuple[str, list[Any]]:
         loop = asyncio.get_running_loop()
         assert isinstance(loop, VirtualLoop)
@@ -107,7 +105,8 @@ def gated(agent: Agent[None, str], rules: list[Planned]) -> tuple[str, list[Any]
         gate = ToolGate(rules, specs, record, loop.time)
         with capture_run_messages() as messages:
             try:
-                answer = await seat.agent(Task("go", 20), specs, {}, gate, NoModel())
+                own_model = ModelSeat(ModelGate([], record, loop.time, gate), None)
+                answer = await seat.agent(Task("go", 20), specs, {}, gate, own_model)
                 end = repr(answer.text)
             except BaseException as error:
                 end = f"{type(error).__name__}: {error}"

@@ -11,7 +11,7 @@ from forge_chaos.order import Order
 RULE = "timeout.raises:read_file"
 
 
-def growth(trials: int = 300) -> float:
+def growth(trials: int = 150) -> float:
     """Bytes that each trial leaves behind, once everything that is kept on purpose is there."""
     bench = Bench(Setup())
 

@@ -27,13 +27,13 @@ def test_what_the_agent_would_not_end_is_ended_as_soon_as_a_few_clean_trials() -
 
 
 def test_memory_is_flat_in_the_number_of_trials() -> None:
-    assert memory.growth() < 100
+    assert memory.growth() < 200  # a trace that stays behind is a hundred times that
 
 
 def test_help_starts_cold_in_the_time_of_a_few_bare_interpreters() -> None:
     found = start.seconds()
     assert found["help"] <= 15 * found["python"], found
-    assert found["import"] <= 2 * found["python"], found
+    assert found["import"] <= 4 * found["python"], found
 
 
 def test_a_fresh_workspace_in_memory_costs_a_twentieth_of_one_on_a_ram_disk() -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 from typing import Any
+from urllib.parse import urlsplit
 
 from forge_chaos import catalog
 from forge_chaos.bench import specs_of
@@ -21,14 +22,15 @@ from forge_chaos.nouns import Scenario
 
 DROP = "drop"  # the connection is closed without an answer
 HANG = "hang"  # no answer comes until the server is closed
-Odd = str | tuple[int, bytes]
+Odd = str | tuple[int, bytes] | None
 
 
 class Loopback:
     """`with Loopback([...]) as provider`: requests are answered as the expert (or `persona`) would.
 
-    `odd` are answers that come first, one a request: DROP, HANG or (status, body). `always` is the odd
-    answer to every request. `requests` are the bodies that came in, `headers` what came with them.
+    `odd` are answers that come first, one a request: DROP, HANG, (status, body), or None for a usual
+    one. `always` is the odd answer to every request. `requests` are the bodies that came in, `headers`
+    what came with them, `opened` and `open` count connections. It is an HTTP proxy as well, to itself.
     """
 
     def __init__(
@@ -36,7 +38,7 @@ class Loopback:
         scenarios: Iterable[Scenario | str],
         persona: str = "expert",
         odd: Iterable[Odd] = (),
-        always: Odd | None = None,
+        always: Odd = None,
     ) -> None:
         found = [catalog.load(s, 1, []) if isinstance(s, str) else s for s in scenarios]
         self._scenarios = {scenario.prompt: scenario for scenario in found}
@@ -46,6 +48,7 @@ class Loopback:
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.over = Event()
+        self.opened = self.open = 0
 
     def __enter__(self) -> Loopback:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _door(self))
@@ -99,6 +102,15 @@ def _door(provider: Loopback) -> type[BaseHTTPRequestHandler]:
     class Door(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
+        def setup(self) -> None:
+            super().setup()
+            provider.opened += 1
+            provider.open += 1
+
+        def finish(self) -> None:
+            provider.open -= 1
+            super().finish()
+
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
             headers = {name.lower(): value for name, value in self.headers.items()}
@@ -111,7 +123,7 @@ def _door(provider: Loopback) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
                 self.connection.shutdown(socket.SHUT_RDWR)
                 return
-            path = self.path.partition("?")[0]
+            path = urlsplit(self.path).path
             if answer is None and path == "/v1/chat/completions":
                 known = headers.get("authorization", "").startswith("Bearer ")
                 answer = provider.chat(body) if known else _json(401, {"error": {"message": "no key"}})
@@ -142,8 +154,8 @@ def _refusal(message: str) -> dict[str, Any]:
 
 def _wrong(request: Mapping[str, Any], headers: Mapping[str, str]) -> str:
     """What the real API refuses, of what a translation may get wrong."""
-    if not headers.get("x-api-key") or not headers.get("anthropic-version"):
-        return "x-api-key and anthropic-version are required"
+    if not (headers.get("x-api-key") or headers.get("authorization")) or not headers.get("anthropic-version"):
+        return "a key and anthropic-version are required"
     strange = set(request) - {
         *("model", "max_tokens", "messages", "system", "tools", "tool_choice"),
         *("temperature", "top_p", "stop_sequences"),

@@ -12,7 +12,7 @@ def test_it_tells_status_and_message_and_keeps_the_body() -> None:
     assert str(refusal) == "Error code: 400 - no"
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"error": "text"}'])
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"[" * 100_000, b'{"error": "text"}'])
 def test_any_body_will_do(body: bytes) -> None:
     assert ProviderError(500, body).error == {}
 

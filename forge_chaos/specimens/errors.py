@@ -1,0 +1,93 @@
+"""Known-bad: what they do with an error, and who gets to know of it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from forge_chaos import reference
+from forge_chaos.modelserver.errors import ProviderError
+from forge_chaos.specimens._loop import Call, Told, Watched, loop
+
+
+async def aborts(task: Any, tools: Any, model: Any) -> str:
+    """An exception of a tool ends the whole run."""
+
+    async def perform(tools: Any, call: Call) -> Told:
+        watched = Watched(tools)
+        told = await reference.perform(watched, call)
+        if isinstance(watched.error, Exception):
+            raise watched.error
+        return told
+
+    return await loop(task, tools, model, perform=perform)
+
+
+async def dies_of_cancel(task: Any, tools: Any, model: Any) -> str:
+    """A cancellation that a tool raises by itself is taken for the caller's."""
+
+    async def perform(tools: Any, call: Call) -> Told:
+        watched = Watched(tools)
+        told = await reference.perform(watched, call)
+        if isinstance(watched.error, asyncio.CancelledError) and "Cancelled" in told[0]:
+            raise watched.error
+        return told
+
+    return await loop(task, tools, model, perform=perform)
+
+
+async def hides(task: Any, tools: Any, model: Any) -> str:
+    """The text of an error never reaches the model: it is shown an empty result."""
+
+    async def perform(tools: Any, call: Call) -> Told:
+        text, failed = await reference.perform(tools, call)
+        return ("(no output)", False) if failed else (text, False)
+
+    return await loop(task, tools, model, perform=perform)
+
+
+async def gives_up(task: Any, tools: Any, model: Any) -> str:
+    """The first error is the end, however soon it would pass."""
+
+    class Once:
+        ended = ""
+
+        def note(self, function: Any, failed: bool) -> str:
+            if failed:
+                self.ended = function["name"]
+            return ""
+
+    return await loop(task, tools, model, guard=Once)
+
+
+async def reads_error(task: Any, tools: Any, model: Any) -> str:
+    """Any result with the word "error" in it counts as a failure of the tool, and ends the run."""
+
+    class Word(Exception):
+        """The word was read."""
+
+    async def perform(tools: Any, call: Call) -> Told:
+        text, failed = await reference.perform(tools, call)
+        if not failed and "error" in text.lower():
+            raise Word(text)
+        return text, failed
+
+    try:
+        return await loop(task, tools, model, perform=perform)
+    except Word:
+        return "FAILED: a tool reported an error"
+
+
+async def answers_with_it(task: Any, tools: Any, model: Any) -> str:
+    """Whatever is fatal is made a string: the provider's refusal becomes the answer to the task."""
+
+    def refused(refusal: ProviderError) -> str:
+        return str(refusal)
+
+    return await loop(task, tools, model, refused=refused)
+
+
+async def boasts(task: Any, tools: Any, model: Any) -> str:
+    """Whatever the model says at the end, the user is told that all is done."""
+    await loop(task, tools, model)
+    return "DONE"

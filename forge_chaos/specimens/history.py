@@ -1,0 +1,41 @@
+"""Known-bad: how they shorten a history that has become too long."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from forge_chaos.specimens._loop import Message, loop
+
+MOST = 8  # messages that are still sent whole
+
+
+async def cuts_pairs(task: Any, tools: Any, model: Any) -> str:
+    """The history is cut to its newest messages, between a call and its result too."""
+
+    def keep(messages: list[Message]) -> list[Message]:
+        return messages if len(messages) <= MOST else [messages[0], *messages[1 - MOST :]]
+
+    return await loop(task, tools, model, keep=keep)
+
+
+async def drops_task(task: Any, tools: Any, model: Any) -> str:
+    """The history is cut to its newest messages, and the task is not among them."""
+
+    def keep(messages: list[Message]) -> list[Message]:
+        return messages if len(messages) <= MOST else messages[2 - MOST :]
+
+    return await loop(task, tools, model, keep=keep)
+
+
+async def grows(task: Any, tools: Any, model: Any) -> str:
+    """What is too long is summed up in more words than it had."""
+
+    def keep(messages: list[Message]) -> list[Message]:
+        if len(messages) <= MOST:
+            return messages
+        old, new = messages[1:-4], messages[-4:]
+        told = "\n".join(f"Then this happened, word for word: {json.dumps(message)}" for message in old)
+        return [messages[0], {"role": "user", "content": f"So far:\n{told}\nAgain, in short:\n{told}"}, *new]
+
+    return await loop(task, tools, model, keep=keep)

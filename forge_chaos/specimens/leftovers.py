@@ -1,0 +1,79 @@
+"""Known-bad: what they leave behind, and how they leave. These belong into a process of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+import time
+from typing import Any
+
+from forge_chaos import reference
+from forge_chaos.specimens._loop import Call, Told, loop
+from forge_chaos.specimens.trust import _arguments
+
+
+async def leaves_thread(task: Any, tools: Any, model: Any) -> str:
+    """A write that failed is handed to a thread, which does it after the run has ended."""
+    over, here = threading.Event(), asyncio.get_running_loop()
+
+    def later(name: str, args: dict[str, Any]) -> None:
+        over.wait()
+        asyncio.run_coroutine_threadsafe(reference.use(tools, name, args), here).result()
+
+    async def perform(tools: Any, call: Call) -> Told:
+        told = await reference.perform(tools, call)
+        if told[1] and call["function"]["name"] == "write_file":
+            here.run_in_executor(None, later, "write_file", _arguments(call))
+        return told
+
+    try:
+        return await loop(task, tools, model, perform=perform)
+    finally:
+        over.set()
+
+
+async def leaves_task(task: Any, tools: Any, model: Any) -> str:
+    """A write that failed is handed to a background task, which nobody waits for."""
+    over = asyncio.Event()
+    left: set[asyncio.Task[None]] = set()
+
+    async def later(args: dict[str, Any]) -> None:
+        await over.wait()
+        await asyncio.sleep(1)
+        await reference.use(tools, "write_file", args)
+
+    async def perform(tools: Any, call: Call) -> Told:
+        told = await reference.perform(tools, call)
+        if told[1] and call["function"]["name"] == "write_file":
+            left.add(asyncio.create_task(later(_arguments(call))))
+        return told
+
+    try:
+        return await loop(task, tools, model, perform=perform)
+    finally:
+        over.set()
+
+
+async def blocks(task: Any, tools: Any, model: Any) -> str:
+    """After an error it sleeps, and with it everything else in its process."""
+
+    async def perform(tools: Any, call: Call) -> Told:
+        told = await reference.perform(tools, call)
+        while told[1]:
+            time.sleep(1)
+        return told
+
+    return await loop(task, tools, model, perform=perform)
+
+
+async def exits(task: Any, tools: Any, model: Any) -> str:
+    """An error ends the process, and whatever else runs in it."""
+
+    async def perform(tools: Any, call: Call) -> Told:
+        told = await reference.perform(tools, call)
+        if told[1]:
+            sys.exit(told[0])
+        return told
+
+    return await loop(task, tools, model, perform=perform)

@@ -1,0 +1,94 @@
+"""Known-bad: how a result becomes text. The reference agent's `worded` shows what is right."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from forge_chaos import reference
+from forge_chaos.specimens._loop import loop, worded
+
+WIDTH = 1_500  # characters
+
+
+async def crashes_on_empty(task: Any, tools: Any, model: Any) -> str:
+    """An empty result is taken for an error of its own, and raised."""
+
+    def word(value: Any) -> str:
+        if value in ("", None, [], {}):
+            raise ValueError("the tool returned nothing")
+        return reference.worded(value)
+
+    return await loop(task, tools, model, perform=worded(word))
+
+
+async def crashes_on_nan(task: Any, tools: Any, model: Any) -> str:
+    """Data is written as strict JSON, which has no NaN, without a thought of what then."""
+
+    def word(value: Any) -> str:
+        return (
+            reference.worded(value)
+            if isinstance(value, str)
+            else json.dumps(value, default=str, allow_nan=False)
+        )
+
+    return await loop(task, tools, model, perform=worded(word))
+
+
+async def crashes_on_date(task: Any, tools: Any, model: Any) -> str:
+    """Data is written as JSON, which has no dates and no bytes, without a thought of what then."""
+
+    def word(value: Any) -> str:
+        return reference.worded(value) if isinstance(value, str) else json.dumps(value)
+
+    return await loop(task, tools, model, perform=worded(word))
+
+
+async def sends_surrogates(task: Any, tools: Any, model: Any) -> str:
+    """Text goes to the provider as it came, with characters that no UTF-8 can say."""
+
+    def word(value: Any) -> str:
+        if isinstance(value, str) and not value.isascii():
+            return value.replace("\x00", " ")[: reference.CAP - reference.ROOM]
+        return reference.worded(value)
+
+    return await loop(task, tools, model, perform=worded(word))
+
+
+async def sends_nul(task: Any, tools: Any, model: Any) -> str:
+    """Text goes to the provider with its NUL characters."""
+
+    def word(value: Any) -> str:
+        if isinstance(value, str) and "\x00" in value:
+            return value.encode("utf-8", "replace").decode()[: reference.CAP - reference.ROOM]
+        return reference.worded(value)
+
+    return await loop(task, tools, model, perform=worded(word))
+
+
+async def sends_null(task: Any, tools: Any, model: Any) -> str:
+    """An empty result is sent as no content at all, which providers refuse."""
+
+    def word(value: Any) -> Any:
+        return reference.worded(value) if value not in ("", None, [], {}) else None
+
+    return await loop(task, tools, model, perform=worded(word))
+
+
+async def sends_all(task: Any, tools: Any, model: Any) -> str:
+    """A result is sent whole, however long it is."""
+
+    def word(value: Any) -> str:
+        text = reference.worded(value)
+        return value if isinstance(value, str) and len(value) > len(text) else text
+
+    return await loop(task, tools, model, perform=worded(word))
+
+
+async def trims(task: Any, tools: Any, model: Any) -> str:
+    """A long result is cut, and nothing says so."""
+
+    def word(value: Any) -> str:
+        return reference.worded(value)[:WIDTH]
+
+    return await loop(task, tools, model, perform=worded(word))
