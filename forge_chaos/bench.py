@@ -183,9 +183,9 @@ class Bench:
             loop = asyncio.new_event_loop() if real else VirtualLoop(patience=self.setup.watchdog / 2)
             self._loops[real] = loop
         try:
-            return loop.run_until_complete(trial.run(setting))
+            return trial.play(loop, setting)
         except BaseException:
-            loop.close()  # after a SystemExit its tasks are in no known state: the next trial gets a new one
+            loop.close()  # its tasks are in no known state: the next trial gets a new one
             raise
 
     def close(self) -> None:

@@ -221,6 +221,11 @@ def hide(task: asyncio.Task[Any]) -> None:
     asyncio.tasks._unregister_task(task)
 
 
+def show(task: asyncio.Task[Any]) -> None:
+    """Undo `hide`."""
+    asyncio.tasks._register_task(task)
+
+
 def _put_to_sleep(task: asyncio.Task[Any]) -> None:
     waiter: Any = getattr(task, "_fut_waiter", None)
     for callback, _ in list(getattr(waiter, "_callbacks", None) or ()):

@@ -196,7 +196,8 @@ def graded(checks: Sequence[Check], trace: Trace) -> tuple[tuple[Verdict, ...], 
         try:
             found.append(_grade(check, trace))
         except Exception as failure:  # a user's own grader may raise anything; it must not count as a pass
-            name = getattr(check.function, "__name__", check.grader)
+            own = check.function or check.params.get("call")
+            name = getattr(own, "__name__", check.grader)
             why = f"grader {name!r} raised {type(failure).__name__}: {failure}"
             found.append(Verdict(name, "unknown", why))
             raised = raised or why

@@ -24,7 +24,7 @@ from forge_chaos.events import Abandoned, Called, Executed, Injected, Returned, 
 from forge_chaos.nouns import PATHS, Call, Err, Fault, Ok, Result, Rule, Tool, ToolSpec, Variant, dice
 from forge_chaos.ports import World
 from forge_chaos.recorded import name as named
-from forge_chaos.recorded import nothing_secret, plain, told
+from forge_chaos.recorded import plain, told
 from forge_chaos.recorder import Recorder
 
 Stop = Callable[[str, str], None]
@@ -291,7 +291,7 @@ class ToolGate:
                 touched = self._world.touched()
             except Exception as error:
                 await self.breaks("the world", error)
-        if touched and self._record.redact is not nothing_secret:
+        if touched:
             touched = tuple(named(each, self._record.redact) for each in touched)
         self._record(Executed, call.id, shown, touched)
         if self._rules:

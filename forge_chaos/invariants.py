@@ -11,6 +11,7 @@ from forge_chaos import chat
 from forge_chaos.chat import Message
 from forge_chaos.events import Asked, Called, Executed, Trace, find
 from forge_chaos.reading import Reading
+from forge_chaos.seen import misplaced
 from forge_chaos.verdict import Fired, Verdict
 
 CAP = 100_000  # characters of one result at the model
@@ -21,6 +22,7 @@ def violations(trace: Trace, reading: Reading, fired: Sequence[Fired] = ()) -> t
     """All invariants that do not hold, each named once per thing that breaks it."""
     return (
         *_requests(reading),
+        *_misplaced(reading),
         *_swallowed(reading, fired),
         *_after_end(trace, reading),
     )
@@ -141,6 +143,16 @@ def _common(one: Sequence[Message], other: Sequence[Message]) -> int:
     """How many messages at the beginning are the same."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _misplaced(reading: Reading) -> Iterator[Verdict]:
+    """Each result of a batch stands under the id of its own call."""
+    if all(len(chat.asked_for(replied.message)) < 2 for _, replied in reading.replied):
+        return  # there was no batch
+    for step in reading.steps:
+        if (other := misplaced(reading, step)) is not None:
+            why = f"the result of {step.key} was shown as the answer to {other}, another call of its batch"
+            yield Verdict("misplaced_answer", "fail", why, (step.closed or step.seq,))
 
 
 def _swallowed(reading: Reading, fired: Sequence[Fired]) -> Iterator[Verdict]:

@@ -18,11 +18,13 @@ Key = tuple[str, int]  # scenario and seed
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What the expert's trial came to. `bar` is None when it met no fault, was unfair or broke."""
+    """What the expert's trial came to. `bar` is None when it met no fault, was unfair or broke; `partly`:
+    some faults are on tools that it does not use."""
 
     bar: Bar | None = None
     unfair: bool = False
     broken: str | None = None
+    partly: bool = False
 
 
 @dataclass(slots=True)
@@ -82,24 +84,54 @@ class Judge:
         reached = self._reached[key]
         if reached == Reached():
             return Reached(stated)
-        whole = len(playable) == len(met) and all(fired.call is not None for fired in found.fired)
+        whole = not reached.partly and len(playable) == len(met) and all(fired.call is not None for fired in found.fired)
         # Where an expert met only a part of it, less may be demanded than of who met that part alone.
         return reached if whole else replace(reached, bar=_lowest(reached.bar, stated))
 
     def _play(self, scenario: Scenario, met: Sequence[Rule]) -> Reached:
-        trace = self.home.expert(scenario, met, scenario.seed)
+        """Where the expert takes fewer calls than the agent it never comes to a fault that hit a later one:
+        then the bar is the lower one of that trial and of one in which its first call there is hit."""
+        found = self._ended(scenario, met)
+        missed = _missed(met, found)
+        reached = Reached(broken=found.broken) if found.broken else Reached(*_bar(found))
+        if found.broken or not missed:
+            return reached
+        sooner = tuple(_first(rule) if rule in missed else rule for rule in met)
+        again = self._ended(scenario, sooner)
+        if again.broken:
+            return Reached(broken=again.broken)
+        if not again.fired:
+            return Reached()  # the solution takes another way than the agent, and never comes by
+        bar, unfair = _bar(again)
+        lower = reached if unfair else replace(reached, bar=_lowest(reached.bar, bar))
+        return replace(lower, partly=bool(_missed(sooner, again)))
+
+    def _ended(self, scenario: Scenario, met: Sequence[Rule]) -> Facts:
+        """The facts of the expert's trial under these rules."""
         clean = self.clean(scenario)
-        found = facts.facts(trace, scenario, None if clean is None else facts.allowed(clean))
-        if found.broken:
-            return Reached(broken=found.broken)
-        if self.own is not None and not found.fired:
-            return Reached()  # the solution takes another way than the agent, and never came by
-        bar = judge.bar_of(found)
-        return Reached(bar, unfair=bar is None)
+        trace = self.home.expert(scenario, met, scenario.seed)
+        return facts.facts(trace, scenario, None if clean is None else facts.allowed(clean))
 
     def _stated(self, found: Facts) -> Bar | None:
         """The bar of the fault files, for what fired."""
         return _lowest(*(self.home.resolve(fired.rule).bar for fired in found.fired))
+
+
+def _bar(found: Facts) -> tuple[Bar | None, bool]:
+    """The bar that an expert's trial sets, and whether it was unfair."""
+    bar = judge.bar_of(found)
+    return bar, bar is None
+
+
+def _missed(met: Sequence[Rule], found: Facts) -> list[Rule]:
+    """The rules that hit nothing."""
+    hit = {fired.rule for fired in found.fired}
+    return [rule for rule in met if notation.write(rule) not in hit]
+
+
+def _first(rule: Rule) -> Rule:
+    """The same rule, from the first call on."""
+    return replace(rule, first=1, last=None if rule.last is None else rule.last - rule.first + 1)
 
 
 def _lowest(*bars: Bar | None) -> Bar | None:

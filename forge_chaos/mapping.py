@@ -70,13 +70,17 @@ def mapped(
 
 
 def missing(scenario: Scenario, found: Mapping[str, ToolSpec]) -> tuple[str, ...]:
-    """Tools of the scenario that its solution uses and that nothing of the agent's stands for."""
-    used = set(_names(scenario.solve)) if scenario.solve is not None else set(scenario.tools)
+    """Tools of the scenario that nothing of the agent's stands for: those that its solution speaks of,
+    all of them where there is none."""
+    used = set(scenario.tools) if scenario.solve is None else set(_names(scenario.solve, set()))
     return tuple(name for name in scenario.tools if name in used and name not in found)
 
 
-def renames(tool: ToolSpec, own: ToolSpec) -> dict[str, str]:
-    """How the arguments of a scenario's tool are called in the agent's; equal names are left out."""
+def renames(tool: ToolSpec, own: ToolSpec, loosely: bool = True) -> dict[str, str]:
+    """How the arguments of a scenario's tool are called in the agent's; equal names are left out.
+
+    `loosely`: the targets of both stand for each other, however they are called.
+    """
     theirs = list(own.parameters.get("properties", {}))
     found: dict[str, str] = {}
     for name in tool.parameters.get("properties", {}):
@@ -86,7 +90,7 @@ def renames(tool: ToolSpec, own: ToolSpec) -> dict[str, str]:
         match = next(
             (other for other in theirs if other.lower() in alike and other not in found.values()), None
         )
-        if match is None and name == tool.target and own.target is not None:
+        if match is None and loosely and name == tool.target and own.target is not None:
             match = own.target
         if match is not None:
             found[name] = match
@@ -94,17 +98,28 @@ def renames(tool: ToolSpec, own: ToolSpec) -> dict[str, str]:
 
 
 def _stand_in(tool: ToolSpec, own: Mapping[str, ToolSpec]) -> ToolSpec | None:
+    """The one tool of the agent's that does the same; None where several might."""
     if tool.name in own:
         return own[tool.name]
-    verb = next((group for group in VERBS if words(tool.name)[0] in group), frozenset())
+    ours = words(tool.name)
+    verb = next((group for group in VERBS if ours[0] in group), frozenset())
     alike = [spec for spec in own.values() if words(spec.name) and words(spec.name)[0] in verb]
-    fitting = [spec for spec in alike if _fits(tool, spec)]
-    return fitting[0] if len(fitting) == 1 else None
+    for loosely in (False, True):
+        fitting = [spec for spec in alike if _fits(tool, spec, loosely)]
+        if fitting:
+            shared = [len(set(words(spec.name)) & set(ours)) for spec in fitting]
+            best = [
+                spec
+                for spec, words_in_common in zip(fitting, shared, strict=True)
+                if words_in_common == max(shared)
+            ]
+            return best[0] if len(best) == 1 else None
+    return None
 
 
-def _fits(tool: ToolSpec, own: ToolSpec) -> bool:
+def _fits(tool: ToolSpec, own: ToolSpec, loosely: bool) -> bool:
     """Can every argument that the agent's tool requires be filled, and every one that ours requires be said?"""
-    known = renames(tool, own)
+    known = renames(tool, own, loosely)
     ours = {known.get(name, name) for name in tool.parameters.get("properties", {})}
     needed = {known.get(name, name) for name in tool.parameters.get("required", ())}
     theirs = set(own.parameters.get("properties", {}))
@@ -132,10 +147,15 @@ def _verified(
     return Verify(verify.tool, arguments, lambda args, text: verify.holds(ours(args), text), verify.whole)
 
 
-def _names(function: Any) -> Iterator[str]:
+def _names(function: Any, seen: set[int]) -> Iterator[str]:
+    """The names that a function speaks of, and those of the functions beside it that it calls."""
     code = getattr(function, "__code__", None)
-    stack: list[CodeType] = [code] if code is not None else []
+    stack: list[CodeType] = [code] if code is not None and id(function) not in seen else []
+    seen.add(id(function))
     while stack:
         here = stack.pop()
         yield from here.co_names
+        for other in map(function.__globals__.get, here.co_names):
+            if getattr(other, "__globals__", None) is function.__globals__:
+                yield from _names(other, seen)
         stack += [const for const in here.co_consts if isinstance(const, CodeType)]

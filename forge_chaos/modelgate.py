@@ -11,12 +11,13 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from forge_chaos import schedule
+from forge_chaos import natural, schedule
 from forge_chaos.errors import Misuse
 from forge_chaos.events import Asked, Replied
 from forge_chaos.gate import Environment, Resolved, RuleState, Stop, ToolGate, seam
 from forge_chaos.nouns import Call, Err, Ok, Tool, dice
-from forge_chaos.recorded import plain
+from forge_chaos.recorded import Redact, nothing_secret, plain, text, words
+from forge_chaos.recorded import name as named
 from forge_chaos.recorder import Recorder
 
 Request = dict[str, Any]
@@ -44,7 +45,7 @@ class ModelGate:
         self._seed = seed
         self._budget = budget
         self._stop = stop
-        self._last: list[str] = []
+        self._last: list[_Sent] = []
         self.requests = 0
         self.closed = False
         self.broken: BaseException | None = None
@@ -56,36 +57,37 @@ class ModelGate:
         if self.closed or number > self._budget:
             if not self.closed:
                 self._stop("stopped", "requests")
-            await asyncio.get_running_loop().create_future()
+            await self._never()
         self._asked(number, request, by)
+        redact = self._record.redact
         try:
             reply = await (self._through(number, request, send) if self._rules else send(request))
-        except Exception as error:
-            self._record(
-                Replied, number, None, plain(f"{type(error).__name__}: {error}", self._record.redact)
-            )
+        except (Exception, asyncio.CancelledError) as error:
+            self._record(Replied, number, None, words(text(natural.worded(error), redact)))
             raise
-        message = reply["choices"][0]["message"] if reply.get("choices") else None
-        self._record(Replied, number, plain(message, self._record.redact), None)
-        if self._tools is not None and message and message.get("tool_calls"):
-            self._tools.announce(number, tuple(_asked_call(call) for call in message["tool_calls"]))
+        message = message_of(reply)
+        self._record(Replied, number, plain(message, redact), None)
+        calls = message.get("tool_calls") if message is not None else None
+        if self._tools is not None and isinstance(calls, list) and calls:
+            self._tools.announce(number, tuple(map(_asked_call, calls)))
         return reply
 
     def _asked(self, number: int, request: Request, by: str) -> None:
-        messages = request.get("messages") or []
-        texts = [_text(message) for message in messages]
+        given = _listed(request.get("messages"))
         kept = 0
-        for text, last in zip(texts, self._last, strict=False):
-            if text != last:
+        for message, last in zip(given, self._last, strict=False):
+            if not last.equals(message):
                 break
             kept += 1
-        self._last = texts
+        new = [_Sent(message) for message in given[kept:]]
+        self._last[kept:] = new
         redact = self._record.redact
-        offered = tuple(str(_name(tool)) for tool in request.get("tools") or ())
-        self._record(Asked, number, kept, tuple(plain(m, redact) for m in messages[kept:]), offered, by)
+        forms = tuple(sent.form(redact) for sent in new)
+        offered = tuple(named(_name(tool), redact) for tool in _listed(request.get("tools")))
+        self._record(Asked, number, kept, forms, offered, by and named(by, redact))
 
     async def _through(self, number: int, request: Request, send: Send) -> Request:
-        refusals: list[Exception] = []  # the provider's own, which pass through the mechanisms unchanged
+        refusals: list[BaseException] = []  # the provider's own, which pass through the mechanisms unchanged
 
         async def innermost(call: Call) -> Ok | Err:
             try:
@@ -97,16 +99,13 @@ class ModelGate:
         chain: Tool = innermost
         hits: list[tuple[RuleState, int]] = []
         for state in self._rules:
-            if not schedule.matches(state.resolved.rule, "model", None, None):
+            rule = state.resolved.rule
+            if not schedule.matches(rule, "model", None, None):
                 continue
             state.count += 1
-            rule = state.resolved.rule
-            healed = (
-                rule.heal is not None
-                and state.fired_at is not None
-                and self._now() - state.fired_at >= rule.heal
-            )
-            if not healed and schedule.due(rule, state.count, self._seed, "model", None, state.resolved.text):
+            if not state.healed(self._now()) and schedule.due(
+                rule, state.count, self._seed, "model", None, state.resolved.text
+            ):
                 hits.append((state, state.count))
         for state, count in reversed(hits):
             chain = self._link(state, count, number, chain)
@@ -114,15 +113,19 @@ class ModelGate:
         try:
             result = await chain(Call(number, "model", given))
         except Exception as error:
-            if error not in refusals:
-                self.broken = error
-                self._stop("broken", f"a mechanism at the model seam: {type(error).__name__}: {error}")
-                await asyncio.get_running_loop().create_future()
+            if not any(error is refusal for refusal in refusals):
+                if self.broken is None:
+                    self.broken = error
+                self._stop("broken", f"a mechanism at the model seam: {natural.worded(error)}")
+                await self._never()
             raise
         if isinstance(result, Err):
-            raise RuntimeError(result.message)
+            raise natural.exception(result)
         reply: Request = result.value
         return reply
+
+    async def _never(self) -> None:
+        await asyncio.get_running_loop().create_future()
 
     def _link(self, state: RuleState, count: int, number: int, inner: Tool) -> Tool:
         resolved = state.resolved
@@ -152,23 +155,73 @@ class ModelGate:
         self.closed = True
 
 
-_text = json.JSONEncoder(default=plain).encode
 _body = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
-def _name(tool: Any) -> Any:
-    if isinstance(tool, Mapping):
-        return tool.get("function", tool).get("name", "")
-    return ""
+class _Sent:
+    """A message as it was when it was sent: a copy, since an agent may change its own list later."""
+
+    __slots__ = ("_copy", "_exact", "_raw")
+
+    def __init__(self, message: Any) -> None:
+        self._raw = message
+        self._copy = plain(message)
+        # Where the copy is nothing but texts, equal means the same; else True would pass for 1.
+        self._exact = None if _texts(self._copy) else json.dumps(self._copy)
+
+    def equals(self, message: Any) -> bool:
+        try:
+            if self._exact is None and message == self._copy:
+                return True
+        except Exception:  # what cannot be compared is not known to be the same
+            return False
+        copy = plain(message)
+        return bool(copy == self._copy) if self._exact is None else json.dumps(copy) == self._exact
+
+    def form(self, redact: Redact) -> Mapping[str, Any]:
+        """The message in recorded form, asked for once; what is no message is shown as what it is."""
+        form = self._copy if redact is nothing_secret else plain(self._raw, redact)
+        self._raw = None
+        return form if isinstance(form, dict) else {"$type": type(form).__name__, "$repr": words(form)}
 
 
-def _asked_call(call: Mapping[str, Any]) -> tuple[str, str, Mapping[str, Any]]:
-    function = call.get("function") or {}
+def _texts(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(map(_texts, value.values()))
+    if isinstance(value, list):
+        return all(map(_texts, value))
+    return value is None or isinstance(value, str)
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    """What should be a list, whatever it is."""
+    return value if isinstance(value, list | tuple) else () if value is None else (value,)
+
+
+def message_of(reply: Any) -> Request | None:
+    """The assistant message of a chat completion; None when it holds none."""
+    choices = reply.get("choices") if isinstance(reply, Mapping) else None
+    choice = choices[0] if isinstance(choices, list | tuple) and choices else None
+    message = choice.get("message") if isinstance(choice, Mapping) else None
+    return message if isinstance(message, dict) else None
+
+
+def _name(tool: Any) -> str:
+    function = tool.get("function", tool) if isinstance(tool, Mapping) else None
+    return str(function.get("name", "")) if isinstance(function, Mapping) else ""
+
+
+def _asked_call(call: Any) -> tuple[str, str, Mapping[str, Any] | None]:
+    """(id, tool, arguments) as `ToolGate.announce` takes them."""
+    function = call.get("function") if isinstance(call, Mapping) else None
+    if not isinstance(function, Mapping):
+        return "", "", None
     try:
         args = json.loads(function.get("arguments") or "{}")
-    except ValueError:
+    except (TypeError, ValueError, RecursionError):
         args = None
-    return str(call.get("id") or ""), str(function.get("name") or ""), args
+    id, name = str(call.get("id") or ""), str(function.get("name") or "")
+    return id, name, args if isinstance(args, dict) else None
 
 
 class ModelSeat:
@@ -199,13 +252,17 @@ class ModelSeat:
     async def complete(
         self, messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]] = ()
     ) -> Request:
-        """One assistant message, as an OpenAI chat dict. Raises ProviderError when the provider refuses,
-        ValueError or UnicodeEncodeError when the request is no UTF-8 JSON, as a real client does."""
+        """One assistant message, as an OpenAI chat dict. Raises ProviderError when the provider refuses or
+        replies without a message, ValueError or UnicodeEncodeError when the request is no UTF-8 JSON, as a
+        real client does."""
+        from forge_chaos.modelserver.errors import ProviderError
+
         request: Request = {"model": self.name, "messages": list(messages)}
         if tools:
             request["tools"] = list(tools)
-        reply = await self.gate(request, self._send)
-        message: Request = reply["choices"][0]["message"]
+        message = message_of(await self.gate(request, self._send))
+        if message is None:
+            raise ProviderError(200, b'{"error": {"message": "the reply has no message"}}')
         return message
 
     async def _send(self, request: Request) -> Request:
@@ -229,21 +286,26 @@ class ModelSeat:
         return response.status, response.body
 
     async def door(self, path: str, body: bytes) -> tuple[int, bytes]:
-        """The wire: (path, body) in, (status, body) out, through the gate."""
+        """The wire: (path, body) in, (status, body) out, through the gate. What no fault changes goes on
+        byte for byte, refusals too."""
         from forge_chaos.modelserver.errors import ProviderError
 
-        async def send(changed: Request) -> Request:
+        came: list[tuple[Request, bytes]] = []
+
+        async def send(asked: Request) -> Request:
             if self._endpoint is not None:
-                return await self._endpoint(changed)
-            status, answer = await self._serve(path, json.dumps(changed, ensure_ascii=False).encode())
+                return await self._endpoint(asked)
+            changed = asked is not request and asked != request
+            status, answer = await self._serve(path, json.dumps(asked).encode() if changed else body)
             if status >= 400:
                 raise ProviderError(status, answer)
             reply: Request = json.loads(answer)
+            came.append((reply, answer))
             return reply
 
         try:
             request = json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             request = None
         if not isinstance(request, dict) or "messages" not in request:
             return await self._serve(path, body)
@@ -251,4 +313,5 @@ class ModelSeat:
             reply = await self.gate(request, send)
         except ProviderError as refusal:
             return refusal.status, refusal.body
-        return 200, json.dumps(reply).encode()
+        unchanged = next((answer for known, answer in came if known is reply), None)
+        return 200, json.dumps(reply).encode() if unchanged is None else unchanged

@@ -49,6 +49,42 @@ def seen(reading: Reading, step: Step) -> Seen:
     return "yes" if any(_holds(json.dumps(m, default=str), needles) for m in rest) else "no"
 
 
+def misplaced(reading: Reading, step: Step) -> str | None:
+    """The id of another call of the same batch under which this call's result was shown, and not under
+    its own; None when it stands where it belongs, or when its text could be any other's."""
+    if step.told is None or step.closed is None:
+        return None
+    own = _id(reading, step)
+    needles = [needle for needle in _needles(step.told) if len(needle) >= DISTINCTIVE]
+    shown = _answered(reading, step.closed)
+    if own not in shown or not needles or any(_holds(text, needles) for text in shown[own]):
+        return None
+    for mate in reading.steps:
+        other = _id(reading, mate)
+        if other == own or other not in shown or other not in _batch(reading, own):
+            continue
+        its = _needles(mate.told) if mate.told is not None else []
+        if any(_holds(text, needles) for text in shown[other]) and not _holds(" ".join(its), needles):
+            return other
+    return None
+
+
+def _answered(reading: Reading, after: int) -> dict[str | None, list[str]]:
+    """{id of a call: the texts that answer it} in the requests after this event."""
+    found: dict[str | None, list[str]] = {}
+    for seq, asked in reading.asked:
+        for message in asked.messages if seq > after else ():
+            if (id := chat.answers(message)) is not None:
+                found.setdefault(id, []).append(chat.text(message.get("content")))
+    return found
+
+
+def _batch(reading: Reading, id: str | None) -> set[str]:
+    """The ids that the model gave in the same reply."""
+    replies = ([str(c["id"]) for c in chat.asked_for(replied.message)] for _, replied in reading.replied)
+    return next((set(ids) for ids in replies if id in ids), set())
+
+
 def squeeze(text: str) -> str:
     """Letters and digits alone, in small letters: what is left when text is escaped, quoted or wrapped."""
     return ESCAPES.sub("", text).casefold()

@@ -73,6 +73,9 @@ NEEDS: Mapping[str, Callable[[Called, Told, Mapping[str, Any]], bool]] = {
     "target": lambda called, told, tool: called.target is not None,
     "settles": lambda called, told, tool: (tool.get("settle") or 0) > 0,
     "content": lambda called, told, tool: _carries_content(called, tool),
+    "rewrites": lambda called, told, tool: (
+        "effect" not in tool.get("roles", ()) and _carries_content(called, tool)
+    ),
     "telling": lambda called, told, tool: "list" in tool.get("roles", ()) or _tells(_data(told)),
 }
 """Conditions of a variant on a call of the clean trace, its result and its tool (as in `Started.tools`),

@@ -6,23 +6,27 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
-from forge_chaos.clock import VirtualLoop
+from forge_chaos.clock import VirtualLoop, hide, show
 from forge_chaos.events import Finished, Injected, Noted, Snapshot, Started, Trace, find
 from forge_chaos.gate import Resolved, ToolGate
 from forge_chaos.modelgate import ModelGate, ModelSeat, Send
-from forge_chaos.nouns import Answer, Check, Scenario, Task, ToolSpec
+from forge_chaos.nouns import Answer, Check, Scenario, Status, Task, ToolSpec
 from forge_chaos.ports import Seat, World
-from forge_chaos.recorded import Redact, changed, digest, failure, nothing_secret, plain
+from forge_chaos.recorded import Redact, changed, digest, failure, nothing_secret, plain, text, words
+from forge_chaos.recorded import name as named
 from forge_chaos.recorder import Recorder, Sink
 
 CONTRACT = "\n\nEnd your reply with a last line that says DONE, or FAILED: and the reason."
 UNWIND = 10.0  # seconds of trial time in which a cancelled agent may clean up
 CANCELS = 3  # how often an agent that swallows its cancellation is cancelled again
 SETTLE = 1.0  # at least so long after the end, late effects are waited for
+SPINS = 10_000  # turns of the loop without time, after the end, until the clock goes on
+STOPPED = "Event loop stopped before Future completed"  # what asyncio says after `loop.stop()`
 REQUESTS = 4  # model requests allowed per step of the limit, beside a fixed start
 
 MakeWorld = Callable[[Scenario, Any], World]
@@ -52,15 +56,50 @@ class Setting:
     checked: dict[tuple[str, str], Mapping[str, Any]] | None = None
 
 
+def play(loop: asyncio.AbstractEventLoop, setting: Setting) -> Trace:
+    """The trace of one trial, run on a loop that stands still. Neither `loop.stop()` nor a SystemExit in a
+    task that the agent has started ends the trial with it; Ctrl-C does, and the world is closed."""
+    running = loop.create_task(run(setting))
+    while True:
+        try:
+            return loop.run_until_complete(running)
+        except (SystemExit, RuntimeError) as error:
+            if running.done() or not (isinstance(error, SystemExit) or STOPPED in str(error)):
+                raise
+        except KeyboardInterrupt:
+            running.cancel()
+            with suppress(asyncio.CancelledError):
+                loop.run_until_complete(running)
+            raise
+
+
 async def run(setting: Setting) -> Trace:
-    """The trace of one trial. Nothing that the agent does is raised; what our own side does wrong is
-    recorded as `Noted("broken")` and makes the trial invalid."""
-    scenario, seat = setting.scenario, setting.seat
+    """The trace of one trial, which has the loop to itself. Nothing that the agent does is raised; what our
+    own side does wrong is recorded as `Noted("broken")` and makes the trial invalid."""
     loop = asyncio.get_running_loop()
+    here = asyncio.current_task()
+    assert here is not None
     record = Recorder(loop.time, setting.redact, setting.sink)
-    world = setting.world(scenario, asyncio.sleep)
+    home = os.getcwd()
+    hide(here)
+    try:
+        world = setting.world(setting.scenario, asyncio.sleep)
+        try:
+            await _run(setting, world, record, loop)
+        finally:
+            record.end()
+            os.chdir(home)
+            world.close()
+    finally:
+        if isinstance(loop, VirtualLoop):
+            loop.clear()
+        show(here)
+    return record.trace
+
+
+async def _run(setting: Setting, world: World, record: Recorder, loop: asyncio.AbstractEventLoop) -> None:
+    scenario, seat, redact = setting.scenario, setting.seat, setting.redact
     specs = world.specs if seat.specs is None else seat.specs
-    before = _resources(world, setting.redact)
     prompt = scenario.prompt + (CONTRACT if setting.contract else "")
     record(
         Started,
@@ -71,10 +110,10 @@ async def run(setting: Setting) -> Trace:
         tuple(r.text for r in setting.rules),
         setting.seed,
         setting.repetition,
-        prompt,
+        redact(prompt),
         {r.text: _explained(r) for r in setting.rules},
         {s.name: described(s) for s in specs.values()},
-        before,
+        _resources(world, redact),
         dict(setting.versions),
         {"steps": scenario.limits.steps, "seconds": scenario.limits.seconds},
         scenario.shared,
@@ -103,31 +142,52 @@ async def run(setting: Setting) -> Trace:
     server = setting.server(world) if setting.server is not None else None
     model = ModelSeat(models, server, setting.endpoint, setting.model)
     task = Task(prompt, scenario.limits.steps, scenario.name)
-    home = os.getcwd()
+    if seat.specs is not None:
+        os.chdir(world.workspace.root)  # type: ignore[attr-defined]  # own tools work on disk
+    agent = loop.create_task(_play(seat, task, specs, world, gate, model))
+    await _until(agent, stop, scenario.limits.seconds, halt, loop)
+    cut = stop.result() if stop.done() and not agent.done() else None
+    if isinstance(loop, VirtualLoop):
+        loop.spins = SPINS
+    if cut is not None:
+        await _unwind(agent)
+    broken = _broken(record, (gate.broken, models.broken, _no_answer(agent, cut, seat)))
+    record(Finished, *_end(agent, cut, seat, redact))
     try:
-        if seat.specs is not None:
-            os.chdir(world.workspace.root)  # type: ignore[attr-defined]  # own tools work on disk
-        agent = loop.create_task(_play(seat, task, specs, world, gate, model))
-        await _until(agent, stop, scenario.limits.seconds, halt, loop)
-        cut = stop.result() if stop.done() and not agent.done() else None
-        if cut is not None:
-            await _unwind(agent)
-        for broken in (gate.broken, models.broken):
-            if broken is not None:
-                record(Noted, "broken", failure(broken, setting.redact))
-        record(Finished, *_end(agent, cut, seat, setting.redact))
-        await _settle(world, gate, record, setting, loop)
-        await _leave(agent)
-    finally:
-        os.chdir(home)
-        gate.close()
-        models.close()
-        world.close()
-    return record.trace
+        after = await _settle(world, gate, record, setting, loop)
+    except Exception as error:  # the world cannot be read any more
+        after = None
+        _broken(record, (error,))
+    gate.close()
+    models.close()
+    _broken(record, (gate.broken, models.broken), broken)
+    if after is None:
+        record(Snapshot, {}, False)
+    else:
+        record(Snapshot, after)
+    record.end()
+    await _leave(gate)
 
 
-async def _play(seat: Seat, task: Task, specs: Any, world: World, gate: ToolGate, model: ModelSeat) -> Answer:
-    return await seat.agent(task, specs, world.tools, gate, model)
+async def _play(
+    seat: Seat, task: Task, specs: Any, world: World, gate: ToolGate, model: ModelSeat
+) -> Answer | SystemExit:
+    try:
+        return await seat.agent(task, specs, world.tools, gate, model)
+    except SystemExit as error:  # a task lets it out past the loop, and with it everything that judges
+        return error
+
+
+def _broken(
+    record: Recorder, errors: Iterable[BaseException | None], known: Collection[int] = ()
+) -> Collection[int]:
+    """Note what our own side did wrong, once each."""
+    noted = set(known)
+    for error in errors:
+        if error is not None and id(error) not in noted:
+            noted.add(id(error))
+            record(Noted, "broken", failure(error, record.redact))
+    return noted
 
 
 def described(spec: ToolSpec) -> dict[str, Any]:
@@ -156,7 +216,7 @@ def _explained(resolved: Resolved) -> dict[str, Any]:
 
 
 async def _until(
-    agent: asyncio.Task[Answer],
+    agent: asyncio.Task[Any],
     stop: asyncio.Future[Any],
     seconds: float,
     halt: Any,
@@ -178,7 +238,7 @@ async def _until(
             halt("stopped", "seconds")
 
 
-async def _unwind(agent: asyncio.Task[Answer]) -> None:
+async def _unwind(agent: asyncio.Task[Any]) -> None:
     """Cancel the agent; one that swallows the cancellation is cancelled again, then left behind."""
     for _ in range(CANCELS):
         agent.cancel("the trial is over")
@@ -187,36 +247,57 @@ async def _unwind(agent: asyncio.Task[Answer]) -> None:
             return
 
 
+def _no_answer(
+    agent: asyncio.Task[Answer | SystemExit], cut: tuple[str, str] | None, seat: Seat
+) -> BaseException | None:
+    """An adapter that gives back no Answer is our failure, not the agent's."""
+    if cut is not None or agent.cancelled() or agent.exception() is not None:
+        return None
+    result = agent.result()
+    if isinstance(result, Answer | SystemExit):
+        return None
+    return TypeError(f"adapter {seat.adapter!r} gave back {type(result).__name__}, not Answer")
+
+
 def _end(
-    agent: asyncio.Task[Answer], cut: tuple[str, str] | None, seat: Seat, redact: Redact
+    agent: asyncio.Task[Answer | SystemExit], cut: tuple[str, str] | None, seat: Seat, redact: Redact
 ) -> tuple[Any, ...]:
     """The fields of Finished."""
     if cut is not None:
         end, why = cut
         if agent.done() and not agent.cancelled():
             agent.exception()  # retrieved: what it raised while being cancelled is no end of its own
-        return ("stopped" if end == "broken" else end, "", None, None, False, why)
+        return ("stopped" if end == "broken" else end, "", None, None, False, words(text(why, redact)))
     if agent.cancelled():
         error: BaseException = asyncio.CancelledError("raised by the agent itself")
-    else:
-        raised = agent.exception()
-        if raised is None:
-            answer = agent.result()
-            return ("answered", plain(answer.text, redact), answer.status, None, False, "")
+    elif (raised := agent.exception()) is not None:
         error = raised
+    else:
+        answer = agent.result()
+        if isinstance(answer, Answer):
+            status = answer.status if isinstance(answer.status, str) else None
+            return (
+                "answered",
+                plain(answer.text, redact),
+                status if status in get_args(Status) else None,
+                None,
+                False,
+                "",
+            )
+        if not isinstance(answer, SystemExit):
+            return ("stopped", "", None, None, False, "broken")
+        error = answer
     return ("raised", "", None, failure(error, redact), isinstance(error, seat.honest), "")
 
 
 async def _settle(
     world: World, gate: ToolGate, record: Recorder, setting: Setting, loop: asyncio.AbstractEventLoop
-) -> None:
-    """Let late effects land, run the check commands, then take the snapshot."""
+) -> dict[str, Any]:
+    """Let late effects land and run the check commands. The world after that."""
     scenario = setting.scenario
     disk = hasattr(world.workspace, "root")
     ended = _resources(world, setting.redact) if disk else {}
     virtual = isinstance(loop, VirtualLoop)
-    if isinstance(loop, VirtualLoop):
-        loop.on_idle = None
     wait = max((spec.settle for spec in world.specs.values()), default=0.0)
     marks = len(record)
     await asyncio.sleep(max(SETTLE, wait) if virtual else min(SETTLE, max(0.3, wait)))
@@ -229,14 +310,18 @@ async def _settle(
         }
         if later:
             record(Noted, "changed_after_end", later)
-    alive = world.processes()
-    if alive:
-        record(Noted, "left_running", {"processes": len(alive)})
+    gate.close()
+    alive = {
+        "processes": len(world.processes()),
+        "threads": loop.threads() if isinstance(loop, VirtualLoop) else 0,
+    }
+    if any(alive.values()):
+        record(Noted, "left_running", {kind: count for kind, count in alive.items() if count})
     after = _resources(world, setting.redact)
     for check in (*scenario.full, *scenario.degraded, *scenario.must_not):
         if check.grader == "check_command":
             _check(world, check, record, setting, after)
-    record(Snapshot, after)
+    return after
 
 
 def _check(world: World, check: Check, record: Recorder, setting: Setting, after: Mapping[str, Any]) -> None:
@@ -244,17 +329,18 @@ def _check(world: World, check: Check, record: Recorder, setting: Setting, after
     seconds = float(check.params.get("seconds", 30))
     known = setting.checked if setting.checked is not None else {}
     key = (str(command), digest(json.dumps(after, sort_keys=True).encode()))
-    record(Noted, "checking", {"command": command, "seconds": seconds})
+    told = plain(command, setting.redact)
+    record(Noted, "checking", {"command": told, "seconds": seconds})
     if key not in known:
         done = world.check_command(command, seconds)
         known[key] = {"exit": done["exit"], "output": plain(done["output"], setting.redact)}
-    record(Noted, "check_command", {"command": command, **known[key]})
+    record(Noted, "check_command", {"command": told, **known[key]})
 
 
-async def _leave(agent: asyncio.Task[Answer]) -> None:
-    """Nothing of this trial runs on into the next one on this loop."""
+async def _leave(gate: ToolGate) -> None:
+    """Nothing of this trial runs on into the next one on this loop (`VirtualLoop.clear` does the rest)."""
     here = asyncio.current_task()
-    left = [t for t in asyncio.all_tasks() if t is not here and not t.done()]
+    left = [t for t in (*asyncio.all_tasks(), *gate.handed()) if t is not here and not t.done()]
     for task in left:
         task.cancel("the trial is over")
     if left:
@@ -262,9 +348,7 @@ async def _leave(agent: asyncio.Task[Answer]) -> None:
     for task in left:
         if task.done() and not task.cancelled():
             task.exception()
-    if agent.done() and not agent.cancelled():
-        agent.exception()
 
 
 def _resources(world: World, redact: Redact) -> dict[str, Any]:
-    return {name: plain(value, redact) for name, value in sorted(world.resources().items())}
+    return {named(name, redact): plain(value, redact) for name, value in sorted(world.resources().items())}

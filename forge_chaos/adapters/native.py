@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from forge_chaos import natural
 from forge_chaos.clock import VirtualLoop
+from forge_chaos.errors import Misuse
 from forge_chaos.nouns import Answer, Call, Err, Ok, Task, Tool, ToolSpec
 from forge_chaos.ports import Agent, Gate, Seat
 
@@ -39,11 +40,14 @@ class Toolbox:
 
     async def call(self, name: str, args: Mapping[str, Any] | None = None, *, id: str | None = None) -> Any:
         """The tool's value, or the natural exception. `id` is the model's own call id, where there is one."""
+        if type(name) is not str:
+            name = str.__str__(name) if isinstance(name, str) else repr(name)
+        given = {} if args is None else args
         tool = self._tools.get(name) or _no_such_tool(name, self._tools)
-        result = await self._gate(name, args or {}, tool, id=id)
+        result = await self._gate(name, given, tool, id=id)
         if isinstance(result, Ok):
             return result.value
-        raise natural.exception(result, _target(self._specs.get(name), args or {}))
+        raise natural.exception(result, _target(self._specs.get(name), given))
 
     def limit(self, name: str) -> float:
         """The time limit that this tool declares, in seconds; 30 for an unknown one."""
@@ -52,7 +56,9 @@ class Toolbox:
 
 
 def _target(spec: ToolSpec | None, args: Mapping[str, Any]) -> str | None:
-    value = args.get(spec.target) if spec is not None and spec.target is not None else None
+    if spec is None or spec.target is None or not isinstance(args, Mapping):
+        return None
+    value = args.get(spec.target)
     return value if isinstance(value, str) else None
 
 
@@ -69,6 +75,7 @@ class _Blocking:
     def __init__(self, loop: asyncio.AbstractEventLoop, over: threading.Event) -> None:
         self._loop = loop
         self._over = over
+        self._home = threading.get_ident()
         self._late = 0
         self.open: set[asyncio.Task[Any]] = set()
 
@@ -79,6 +86,11 @@ class _Blocking:
                 threading.Event().wait()  # a daemon thread that swallows every end is left standing
             raise Over("the trial is over")
         loop = self._loop
+        if threading.get_ident() == self._home:
+            raise RuntimeError(
+                "a blocking call on the event loop, which would wait for itself: a plain def was given "
+                "blocking tools and returned a coroutine. Write the agent as async def."
+            )
 
         async def tracked() -> T:
             here = asyncio.current_task()
@@ -132,14 +144,23 @@ class BlockingModel:
 
 
 def agent_of(function: Callable[..., Any]) -> Agent:
-    """A native function as an agent. It is given by name what it names of task, tools and model."""
+    """A native function as an agent. It is given by name what it names of task, tools and model.
+
+    Raises Misuse for a generator, which has no answer to give back.
+    """
+    bare = inspect.unwrap(function)
+    if inspect.isgeneratorfunction(bare) or inspect.isasyncgenfunction(bare):
+        raise Misuse(
+            f"the agent {bare.__name__!r} is a generator: it yields. Return the answer instead, from def "
+            "or async def."
+        )
     wanted = [p for p in ("task", "tools", "model") if p in inspect.signature(function).parameters]
 
     async def agent(
         task: Task, specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate, model: Any
     ) -> Answer:
         toolbox = Toolbox(specs, tools, gate)
-        if inspect.iscoroutinefunction(inspect.unwrap(function)):
+        if inspect.iscoroutinefunction(bare):
             offer: dict[str, Any] = {"task": task, "tools": toolbox, "model": model}
             return _answer(await function(**{name: offer[name] for name in wanted}))
         loop = asyncio.get_running_loop()
@@ -148,7 +169,10 @@ def agent_of(function: Callable[..., Any]) -> Agent:
         offer = {"task": task, "tools": BlockingToolbox(toolbox, door), "model": BlockingModel(model, door)}
 
         def work() -> Any:
-            return function(**{name: offer[name] for name in wanted})
+            try:
+                return function(**{name: offer[name] for name in wanted})
+            except KeyboardInterrupt as error:  # in a thread it is no Ctrl-C, and must not pass for one
+                raise RuntimeError("the agent raised KeyboardInterrupt") from error
 
         try:
             running = (

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from forge_chaos import agents, campaign, registry, settings
 from forge_chaos.bench import OWN, SCRIPTED, WATCHDOG, Bench, Setup
 from forge_chaos.cli.paying import Consent, consent
-from forge_chaos.errors import Broken, Inconclusive, Misuse, unknown
+from forge_chaos.errors import Broken, ChaosError, Inconclusive, Misuse, unknown
 from forge_chaos.keep import keep_traces
 from forge_chaos.ports import Executor
 from forge_chaos.runfile import FILE
@@ -62,7 +62,7 @@ def run(request: Request) -> int:
         raise
     except Exception as error:
         if request.as_json:
-            show(_without_result(request, str(error)), (), True)
+            show(_without_result(request, error), (), True)
         raise
     if done is None:
         return Inconclusive.exit
@@ -123,6 +123,8 @@ def _finish(
             return made.run(store, progress, agree or campaign.free)
     except KeyboardInterrupt:
         store.commit()
+        if sys.stderr.isatty():
+            sys.stderr.write("\n")  # behind the ^C
         _say(f"stopped. Go on with: {shlex.join(['forge-chaos', 'run', '--resume', str(store.directory)])}")
         if not request.as_json:
             return None
@@ -158,8 +160,8 @@ def _undo(directory: Path) -> None:
         directory.rmdir()
 
 
-def _without_result(request: Request, why: str) -> Scorecard:
-    """What --json shows when our own side failed: no number, and exit 3."""
+def _without_result(request: Request, error: Exception) -> Scorecard:
+    """What --json shows when our own side failed, or the user would not have it: no number."""
     return Scorecard(
         run=str(request.resume or request.out or ""),
         agent=request.agent or agents.REFERENCE,
@@ -172,8 +174,8 @@ def _without_result(request: Request, why: str) -> Scorecard:
         overall=None,
         trials=0,
         not_reached=0,
-        exit=Broken.exit,
-        reasons=(why,),
+        exit=error.exit if isinstance(error, ChaosError) else Broken.exit,
+        reasons=(str(error),),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from forge_chaos.nouns import Call, Err, Ok, Tool
 from forge_chaos.ports import Env
 
@@ -11,9 +13,9 @@ async def disconnect(
     tool: Tool,
     env: Env,
     *,
-    calls: int | None = 2,
+    calls: int | None = None,
     reopened_by: str = "",
-    of: str = "tool",
+    of: Literal["tool", "world"] = "tool",
     code: str = "pipe",
     type: str | None = None,
     errno: int | None = None,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import Literal
 
 from forge_chaos.mechanisms._reply import text_of
 from forge_chaos.nouns import Call, Err, Ok, Tool
 from forge_chaos.ports import Env
 
-CHUNK = 1_000
+BLOCK = "".join(f"DEBUG {n:04d} connection pool: 0 idle, 0 waiting\n" for n in range(1_000))
+RUN = "0badc0de"
 
 
 async def swell(
@@ -30,13 +30,5 @@ async def swell(
 
 def _noise(lines: bool, size: int) -> str:
     """So many characters or more: numbered lines, or one run of hexadecimal digits."""
-    if not lines:
-        return " " + "0badc0de" * (size // 8 + 1)
-    made: list[str] = [""]
-    length = 0
-    for n in count(1):
-        made.append(f"DEBUG {n:08d} connection pool: 0 idle, 0 waiting")
-        length += len(made[-1]) + 1
-        if length >= size:
-            return "\n".join(made) + "\n"
-    raise AssertionError("unreachable")
+    block = BLOCK if lines else RUN
+    return ("\n" if lines else " ") + block * (size // len(block) + 1)

@@ -3,6 +3,8 @@
 - refused: raised at once, never asked again.
 - missing: the parent is listed, and the thing read once more only if its name is there.
 - other trouble: at most two retries, after the time that the text asks to wait.
+- what was read and is to be replaced as a whole is read once more first: what another hand has changed
+  meanwhile is not overwritten.
 - a write or an effect is read back after every reply, good ones too, before a retry and before giving
   up. After an unclear reply absent is believed only when the tool's `settle` seconds have passed; then
   it is repeated - at once under an idempotency key. An effect without a read-back is never repeated
@@ -25,6 +27,8 @@ RETRIES = 2
 POLL = 1.0
 ABSENT = object()
 FINAL = ("refused", "missing")
+STALE = "stale"
+LOSSES = 3  # one cut may take two answers at once: what was read, and read again before writing
 
 
 async def careful(step: Step, mind: Mind) -> Any:
@@ -63,6 +67,8 @@ async def _act(step: Step, mind: Mind) -> Any:
                 return _known(found)
         if not looks.possible and not mind.visible(step.call) and mind.lost(step.call.key):
             raise Trouble("unclear", "the reply to this call is not shown any more", step.call)
+    else:
+        await _fresh(step, mind)
     attempt = 0
     while True:
         _still_shown(step.call, mind)
@@ -91,6 +97,35 @@ async def _act(step: Step, mind: Mind) -> Any:
             raise met
         attempt += 1
         await mind.wait(retry_after(met.text))
+
+
+async def _fresh(step: Step, mind: Mind) -> None:
+    """Look again at what is about to be replaced. Raises Trouble: `stale` when it is not what was read,
+    `unclear` when it cannot be read any more. After a cut in the history nobody can tell whose change it
+    is, so none is looked for.
+    """
+    verify = step.verify
+    if verify is None or not verify.whole:
+        return
+    back = mind.step(verify.tool, verify.asks(step.call.args))
+    known = mind.last(back.call)
+    if known is None or not _due(step, back, mind):
+        return
+    before, shape = known
+    try:
+        await _read(mind.step(verify.tool, verify.asks(step.call.args), shape), mind)
+    except Trouble as trouble:
+        raise Trouble("unclear", f"could not be read again: {trouble.text}", step.call) from trouble
+    now, _ = mind.last(back.call) or known
+    if now.strip() != before.strip():
+        raise Trouble(STALE, "it has changed since it was read", step.call)
+
+
+def _due(step: Step, back: Step, mind: Mind) -> bool:
+    """Is that look the next thing - now, or when this part of the history was made?"""
+    if mind.visible(step.call):
+        return mind.precedes(back.call, step.call)
+    return mind.visible(back.call) or not any(mind.lost(key) for key in mind.ledger)
 
 
 @dataclass(slots=True)
@@ -177,7 +212,7 @@ def _looks(step: Step, mind: Mind) -> _Looks:
 
 
 def _still_shown(call: ToolCall, mind: Mind) -> None:
-    if not mind.visible(call) and mind.lost(call.key) >= 2:
+    if not mind.visible(call) and mind.lost(call.key) >= LOSSES:
         raise Trouble("lost", "the conversation keeps losing this answer", call)
 
 

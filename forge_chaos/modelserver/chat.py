@@ -63,8 +63,9 @@ def render(body: Mapping[str, Any], view: View, move: Move) -> dict[str, Any]:
             "tool_calls": [_call(c) for c in calls],
         }
         finish = "tool_calls"
-    asked, said = len(json.dumps(body.get("messages"))) // 4, max(1, len(json.dumps(message)) // 4)
-    number = blake2b(json.dumps([body["messages"], message]).encode(), digest_size=12).hexdigest()
+    asked_text, said_text = json.dumps(body["messages"]), json.dumps(message)
+    asked, said = len(asked_text) // 4, max(1, len(said_text) // 4)
+    number = blake2b(f"{asked_text}\n{said_text}".encode(), digest_size=12).hexdigest()
     return {
         "id": f"chatcmpl-{number}",
         "object": "chat.completion",

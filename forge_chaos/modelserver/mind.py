@@ -61,7 +61,7 @@ class Mind:
         self.specs = {n: s for n, s in specs.items() if s.name in offered} if offered else specs
         self.met = False
         self._detour = detour
-        self._good: dict[str, set[str]] = {}
+        self._good: dict[str, list[tuple[str, Shape]]] = {}
         self.look(view, ledger)
         self._unused: dict[str, list[tuple[int, Reply]]] = {}
         for place, (call, reply) in enumerate(view.pairs if view else ()):
@@ -99,11 +99,15 @@ class Mind:
 
     def good(self, call: ToolCall) -> frozenset[str]:
         """The texts that were good replies to this call so far."""
-        return frozenset(self._good.get(call.key, ()))
+        return frozenset(text for text, _ in self._good.get(call.key, ()))
 
-    def note(self, call: ToolCall, text: str) -> None:
+    def last(self, call: ToolCall) -> tuple[str, Shape] | None:
+        """The newest good reply to this call, and the shape that it was found good by."""
+        return self._good[call.key][-1] if call.key in self._good else None
+
+    def note(self, call: ToolCall, text: str, shape: Shape) -> None:
         """Remember a good reply."""
-        self._good.setdefault(call.key, set()).add(text)
+        self._good.setdefault(call.key, []).append((text, shape))
 
     def step(
         self,
@@ -197,7 +201,7 @@ class Step:
             except Exception:  # damaged data breaks a shape check in any way it likes
                 pass
             else:
-                self.mind.note(self.call, reply.text)
+                self.mind.note(self.call, reply.text, self.expect)
                 return value
         self.mind.met = True
         raise Trouble(classify(reply.text), reply.text, self.call)

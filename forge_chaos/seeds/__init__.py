@@ -21,11 +21,7 @@ def load(source: str | PathLike[str]) -> tuple[Scenario, ...]:
 
     Raises Misuse, with file and line, for what cannot be read, and when nothing in it can be graded.
     """
-    found = read(source)
-    if not found.scenarios:
-        reasons = "; ".join(f"{skipped.scenario}: {skipped.why}" for skipped in found.skipped)
-        raise Misuse(f"{source}: no task of it can be graded. {reasons}")
-    return found.scenarios
+    return gather([str(source)]).scenarios
 
 
 def read(source: str | PathLike[str]) -> Imported:
@@ -43,13 +39,19 @@ def read(source: str | PathLike[str]) -> Imported:
 
 
 def gather(sources: Iterable[str]) -> Imported:
-    """What several sources hold together. Raises Misuse when two of their scenarios have one name."""
-    found = [read(source) for source in sources]
-    together = Imported(
-        tuple(s for each in found for s in each.scenarios),
-        tuple(s for each in found for s in each.skipped),
-        tuple(n for each in found for n in each.notes),
-    )
+    """What several sources hold together; nothing for no source. Raises Misuse when nothing of one can be
+    graded, and when two scenarios have one name."""
+    together = Imported(())
+    for source in sources:
+        found = read(source)
+        if not found.scenarios:
+            reasons = "; ".join(f"{skipped.scenario}: {skipped.why}" for skipped in found.skipped)
+            raise Misuse(f"{source}: no task of it can be graded. {reasons}")
+        together = Imported(
+            (*together.scenarios, *found.scenarios),
+            (*together.skipped, *found.skipped),
+            (*together.notes, *found.notes),
+        )
     by_name(together.scenarios)
     return together
 

@@ -53,13 +53,18 @@ def _module(where: str, source: str) -> ModuleType:
         assert loader is not None
         module = module_from_spec(made)
         sys.modules[made.name] = module
+        _findable(str(path.resolve().parent))
         _guarded(lambda: loader.exec_module(module), source)
         return module
-    here = str(Path.cwd())
-    if "" not in sys.path and here not in sys.path:
-        sys.path.insert(0, here)
+    if "" not in sys.path:
+        _findable(str(Path.cwd()))
     found: ModuleType = _guarded(lambda: import_module(where), source)
     return found
+
+
+def _findable(folder: str) -> None:
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
 
 
 def _guarded(act: Any, source: str) -> Any:

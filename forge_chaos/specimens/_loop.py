@@ -114,6 +114,23 @@ class Watched:
         return self.value
 
 
+class Meter(Watched):
+    """A toolbox that counts, for a loop whose calls may each take several steps."""
+
+    def __init__(self, tools: Any) -> None:
+        super().__init__(tools)
+        self._calls = 0
+
+    async def call(self, name: str, args: Mapping[str, Any] | None = None, *, id: str | None = None) -> Any:
+        self._calls += 1
+        return await super().call(name, args, id=id)
+
+    def taken(self, calls: Sequence[Call]) -> int:
+        """The steps since this was asked last: those that this batch has taken."""
+        taken, self._calls = self._calls, 0
+        return taken
+
+
 def worded(word: Callable[[Any], str]) -> Perform:
     """Calls whose good results are put into words by `word`. What that raises, the call raises."""
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import sqlite3
-import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from forge_chaos import cli
-from tests.cli.door import ROOT, door, environment, program, write
+from tests.cli.door import ROOT, door, write
 
 SCENARIO = """
 prompt = "Write 1 to one.txt."

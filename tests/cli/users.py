@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # A loop that does everything right, but for the time limit of a call.
-LOOP = '''
+LOOP = """
 import json
 
 
@@ -23,11 +23,11 @@ async def agent(task, tools, model):
                 text = f"{type(error).__name__}: {error}"
             messages.append({"role": "tool", "tool_call_id": call["id"], "content": text})
     return "FAILED: out of steps"
-'''
+"""
 PLAIN_LOOP = LOOP.replace("async def", "def").replace("await ", "")
 
 # Agents without a model that sum up orders.csv, each with its own end when a tool fails.
-SUMS = '''
+SUMS = """
 import asyncio, os, sys, time
 
 
@@ -131,7 +131,15 @@ summing = Summing()
 
 async def idle(task):
     return "DONE"
-'''
+"""
+
+# Copies a file, whatever it holds.
+COPIES = """
+async def agent(tools):
+    text = await tools.call("read_file", {"path": "in.txt"})
+    await tools.call("write_file", {"path": "out.txt", "text": text})
+    return "DONE"
+"""
 
 # A pydantic-ai agent as its user has it: tools of other names, plain and async.
 SHOP = '''
@@ -163,4 +171,41 @@ def save_file(file_path: str, content: str) -> str:
 
 def build():
     return agent
+'''
+
+# The same, with a model of its own: it copies a number from a file, and says so when it finds none.
+CLERK = '''
+from pathlib import Path
+
+from pydantic_ai import Agent
+from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.models.function import FunctionModel
+
+
+def model(messages, info):
+    told = [part.content for m in messages for part in m.parts if isinstance(part, ToolReturnPart)]
+    if not told:
+        return ModelResponse(parts=[ToolCallPart("read_text", {"file_path": "in.txt"}, "a")])
+    if len(told) == 1 and str(told[0]).strip().isdigit():
+        args = {"file_path": "out.txt", "content": told[0]}
+        return ModelResponse(parts=[ToolCallPart("save_file", args, "b")])
+    if len(told) == 2:
+        return ModelResponse(parts=[TextPart(f"Copied {told[0]}.")])
+    return ModelResponse(parts=[TextPart("FAILED: in.txt holds no number")])
+
+
+agent = Agent(FunctionModel(model))
+
+
+@agent.tool_plain
+async def read_text(file_path: str) -> str:
+    """Read a text file."""
+    return Path(file_path).read_text()
+
+
+@agent.tool_plain
+def save_file(file_path: str, content: str) -> str:
+    """Write a text file."""
+    Path(file_path).write_text(content)
+    return f"wrote {file_path}"
 '''

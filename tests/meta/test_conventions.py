@@ -26,7 +26,7 @@ PLACES = re.compile(
 )
 LATER = re.compile("TO" + "DO|FIX" + r"ME|\bX" + "XX")
 SILENCED = re.compile(
-    r"# (?:type: ignore(?:\[(?P<types>[\w, -]+)\])?|noqa(?:: (?P<lint>[A-Z\d, ]+\d))?)(?P<why>  # \S)?"
+    r"# (?:type: ignore(?:\[(?P<types>[\w, -]+)\])?|noqa(?:: (?P<lint>[A-Z\d, ]+\d))?)(?P<why>(?:  #| -) \S)?"
 )
 # What the linter bans by name, and what it does not know: each makes a verdict depend on more than the plan.
 BANNED = {

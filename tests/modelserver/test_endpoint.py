@@ -470,19 +470,9 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Done]:
 
 @pytest.mark.slow
 def test_a_run_is_scored_with_an_interval(run: Callable[..., Done]) -> None:
-    words = (
-        "--faults",
-        "missing_file",
-        "--trials",
-        "2",
-        "--max-trials",
-        "10",
-        "--fail-under",
-        "0.2",
-        "--json",
-    )
     with Loopback(FIVE.split(",")) as provider:
-        done = run("run", "--model", "openai:x", "--scenarios", FIVE, *words, **provider.environment)
+        words = ("--scenarios", FIVE, *SHORT[2:], "--trials", "2", "--fail-under", "0.2", "--json")
+        done = run("run", "--model", "openai:x", *words, **provider.environment)
         assert len(provider.requests) > 20
         assert {request["model"] for request in provider.requests} == {"x"}
     assert done.code == 0, done.err
@@ -583,11 +573,12 @@ def test_a_key_alone_chooses_no_model(run: Callable[..., Done]) -> None:
 
 
 @pytest.mark.slow
-def test_a_model_without_a_key_is_played_by_the_script_and_that_is_said(run: Callable[..., Done]) -> None:
-    for done in (
-        run("run", *SHORT, "--json", "--model", "openai:x"),
-        run("run", *SHORT, "--json", FORGE_CHAOS_MODEL="openai:x"),
-    ):
+def test_a_model_without_a_key_is_played_by_the_script_and_that_is_said(
+    run: Callable[..., Done], tmp_path: Path
+) -> None:
+    named = run("run", *SHORT, "--json", "--model", "openai:x", ANTHROPIC_API_KEY=KEY)
+    (tmp_path / ".env").write_text("FORGE_CHAOS_MODEL=openai:x\n")
+    for done in (named, run("run", *SHORT, "--json")):
         assert done.result["model"] == "scripted"
         assert "no key for 'openai:x' in the environment or .env; the scripted model plays" in done.err
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,14 @@ def module(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(autouse=True)
+def own_modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a test loads, and where from, is gone after it."""
+    monkeypatch.setattr("sys.path", list(sys.path))
+    yield
+    sys.modules.pop("my_tasks", None)
+
+
 @pytest.mark.parametrize(
     ("attribute", "names"), [("one", ["one"]), ("both", ["one", "two"]), ("made", ["one", "two"])]
 )
@@ -64,6 +74,12 @@ def test_what_is_no_scenario_is_told(module: Path, attribute: str, said: str) ->
         seeds.load(f"{module}:{attribute}")
     assert said in str(caught.value)
     assert str(caught.value).endswith("a forge_chaos.Scenario or several.")
+
+
+def test_a_file_finds_what_lies_beside_it(module: Path) -> None:
+    beside = module.parent / "more_of_my_tasks.py"
+    beside.write_text("from my_tasks import one\nagain = one\n")
+    assert [s.name for s in seeds.load(f"{beside}:again")] == ["one"]
 
 
 def test_a_module_that_does_not_load_is_told_with_its_line(tmp_path: Path) -> None:
