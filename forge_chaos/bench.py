@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
@@ -97,6 +98,13 @@ class Bench:
         return self.setup.agent or agents.REFERENCE
 
     @property
+    def versions(self) -> dict[str, str]:
+        """The versions that a trace depends on, that of the agent's framework among them."""
+        framework = sys.modules.get(self.seat.adapter.replace("-", "_"))
+        version = getattr(framework, "__version__", None)
+        return versions() | ({self.seat.adapter: version} if isinstance(version, str) else {})
+
+    @property
     def deterministic(self) -> bool:
         """Equal plans give equal traces: the adapter says so, and the model is held still."""
         return self.seat.deterministic and self._endpoint is None
@@ -116,7 +124,7 @@ class Bench:
                 for s in specs.values()
             },
             "own_model_deterministic": self.seat.own_model_deterministic,
-            "versions": versions(),
+            "versions": self.versions,
         }
 
     def trace(self, order: Order, sink: Sink | None = None) -> Trace:
@@ -136,7 +144,7 @@ class Bench:
             endpoint=self._endpoint,
             redact=self._redact,
             sink=sink,
-            versions=versions(),
+            versions=self.versions,
             contract=not self.own_tools,
             checked=None if self.own_tools else self._checked,
         )
@@ -236,7 +244,7 @@ def _endpoint(model: str) -> Any:
 
 @lru_cache(maxsize=1)
 def versions() -> dict[str, str]:
-    """The versions that a trace depends on."""
+    """Those that every trace depends on."""
     import platform
 
     from forge_chaos import __version__

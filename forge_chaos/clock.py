@@ -22,7 +22,7 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 GLANCE = 0.02  # real seconds between two looks at threads still working
 PATIENCE = 5.0  # real seconds for which work outside of the loop holds the virtual clock
-SPINS = 300_000  # turns of the loop in which no time passes, until going round counts as waiting
+SPINS = 100_000  # turns of the loop in which no time passes, until going round counts as waiting
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):

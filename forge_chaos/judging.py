@@ -10,6 +10,7 @@ from forge_chaos.bench import Bench, specs_of
 from forge_chaos.errors import Broken, Misuse
 from forge_chaos.events import Trace
 from forge_chaos.nouns import Bar, Rule, Scenario, ToolSpec
+from forge_chaos.reading import read
 from forge_chaos.verdict import Facts, Judgement
 
 RANK: Mapping[str, int] = {"wrong": 0, "degraded": 1, "full": 2}
@@ -37,7 +38,7 @@ class Judge:
 
     home: Bench
     own: Mapping[str, ToolSpec] | None = None
-    _reached: dict[tuple[Key, tuple[str, ...]], Reached] = field(default_factory=dict)
+    _reached: dict[tuple[Key, tuple[str, ...], frozenset[str]], Reached] = field(default_factory=dict)
     _clean: dict[Key, Trace] = field(default_factory=dict)
     _own_clean: dict[Key, Trace] = field(default_factory=dict)
 
@@ -78,55 +79,62 @@ class Judge:
         playable = met if self.own is None else _translated(met, scenario, self.own)
         if not playable or scenario.solve is None:
             return Reached(stated)
-        key = ((scenario.name, scenario.seed), tuple(notation.write(rule) for rule in playable))
+        hit = frozenset(_hit(trace).values())
+        key = ((scenario.name, scenario.seed), tuple(notation.write(rule) for rule in playable), hit)
         if key not in self._reached:
-            self._reached[key] = self._play(scenario, playable)
+            self._reached[key] = self._play(scenario, playable, hit)
         reached = self._reached[key]
         if reached == Reached():
             return Reached(stated)
-        whole = not reached.partly and len(playable) == len(met) and all(fired.call is not None for fired in found.fired)
+        whole = (
+            not reached.partly
+            and len(playable) == len(met)
+            and all(fired.call is not None for fired in found.fired)
+        )
         # Where an expert met only a part of it, less may be demanded than of who met that part alone.
         return reached if whole else replace(reached, bar=_lowest(reached.bar, stated))
 
-    def _play(self, scenario: Scenario, met: Sequence[Rule]) -> Reached:
-        """Where the expert takes fewer calls than the agent it never comes to a fault that hit a later one:
-        then the bar is the lower one of that trial and of one in which its first call there is hit."""
-        found = self._ended(scenario, met)
-        missed = _missed(met, found)
-        reached = Reached(broken=found.broken) if found.broken else Reached(*_bar(found))
-        if found.broken or not missed:
+    def _play(self, scenario: Scenario, met: Sequence[Rule], hit: frozenset[str]) -> Reached:
+        """The bar is the end of the expert under the faults that the agent met. Where its n-th call is
+        not the one that was hit (an agent that reads in pages makes more of them), the bar is the lower
+        one of that trial and of one in which its first call there is hit."""
+        found, keys = self._ended(scenario, met)
+        other = [
+            rule
+            for rule in met
+            if keys.get(notation.write(rule)) not in (hit if rule.first > 1 else keys.values())
+        ]
+        bar = judge.bar_of(found)
+        reached = Reached(bar, bar is None, found.broken)
+        if found.broken or not other:
             return reached
-        sooner = tuple(_first(rule) if rule in missed else rule for rule in met)
-        again = self._ended(scenario, sooner)
-        if again.broken:
-            return Reached(broken=again.broken)
-        if not again.fired:
-            return Reached()  # the solution takes another way than the agent, and never comes by
-        bar, unfair = _bar(again)
-        lower = reached if unfair else replace(reached, bar=_lowest(reached.bar, bar))
-        return replace(lower, partly=bool(_missed(sooner, again)))
+        again, keys = self._ended(scenario, [_first(rule) if rule in other else rule for rule in met])
+        if again.broken or not again.fired:
+            return Reached(
+                broken=again.broken
+            )  # not fired: the solution takes another way, and never comes by
+        lower = _lowest(reached.bar, judge.bar_of(again))
+        return replace(reached, bar=lower, partly=len(keys) < len(met))
 
-    def _ended(self, scenario: Scenario, met: Sequence[Rule]) -> Facts:
-        """The facts of the expert's trial under these rules."""
+    def _ended(self, scenario: Scenario, met: Sequence[Rule]) -> tuple[Facts, Mapping[str, str]]:
+        """The facts of the expert's trial, and the first call that each rule hit: {rule: tool and arguments}."""
         clean = self.clean(scenario)
         trace = self.home.expert(scenario, met, scenario.seed)
-        return facts.facts(trace, scenario, None if clean is None else facts.allowed(clean))
+        found = facts.facts(trace, scenario, None if clean is None else facts.allowed(clean))
+        return found, _hit(trace)
 
     def _stated(self, found: Facts) -> Bar | None:
         """The bar of the fault files, for what fired."""
         return _lowest(*(self.home.resolve(fired.rule).bar for fired in found.fired))
 
 
-def _bar(found: Facts) -> tuple[Bar | None, bool]:
-    """The bar that an expert's trial sets, and whether it was unfair."""
-    bar = judge.bar_of(found)
-    return bar, bar is None
-
-
-def _missed(met: Sequence[Rule], found: Facts) -> list[Rule]:
-    """The rules that hit nothing."""
-    hit = {fired.rule for fired in found.fired}
-    return [rule for rule in met if notation.write(rule) not in hit]
+def _hit(trace: Trace) -> dict[str, str]:
+    """{rule: the first call that it hit, as tool and arguments}."""
+    found: dict[str, str] = {}
+    for step in read(trace).steps:
+        for _, injected in step.injected:
+            found.setdefault(injected.rule, step.key)
+    return found
 
 
 def _first(rule: Rule) -> Rule:

@@ -28,7 +28,9 @@ def seen(reading: Reading, step: Step) -> Seen:
     The tool message that answers the call is looked at first: it shows the result when it holds a
     distinctive part of it, or, for an error, when it says at least that something went wrong. Without
     such a message the text is looked for in all that is new since. Unknown for a call that was
-    abandoned, when no request followed, and for a text too short to be told from any other.
+    abandoned, when no request followed, and for a text too short to be told from any other. A call that
+    the harness made for itself, while others were asked for, is nothing that it owes the model: it is
+    seen or unknown.
     """
     if step.told is None or step.closed is None:
         return "unknown"
@@ -44,9 +46,10 @@ def seen(reading: Reading, step: Step) -> Seen:
         return "yes" if shown else "no"
     if not any(len(needle) >= DISTINCTIVE for needle in needles):
         return "unknown"
-    others = _ids(reading) - {id}
-    rest = [m for m in later if m.get("role") != "assistant" and chat.answers(m) not in others]
-    return "yes" if any(_holds(json.dumps(m, default=str), needles) for m in rest) else "no"
+    rest = [m for m in later if m.get("role") != "assistant"]
+    if any(_holds(json.dumps(m, default=str), needles) for m in rest):
+        return "yes"
+    return "unknown" if id is None and _asks(reading, step) else "no"
 
 
 def misplaced(reading: Reading, step: Step) -> str | None:
@@ -130,27 +133,37 @@ def _id(reading: Reading, step: Step) -> str | None:
     return _by_key(reading).get(step.call.call)
 
 
+def _asks(reading: Reading, step: Step) -> bool:
+    """Had the model asked for any call of tools before this step?"""
+    return any(chat.asked_for(replied.message) for seq, replied in reading.replied if seq < step.seq)
+
+
 def _by_key(reading: Reading) -> dict[int, str]:
-    """{call: the model's id}, each call taking the oldest free one of equal tool and arguments; a
-    call that the harness repeats by itself shares the last."""
+    """{call: the model's id}, each call taking the oldest open one of equal tool and arguments, else of
+    equal tool. A call that the harness repeats by itself shares the last one; for one that it makes by
+    itself there is none, since what was answered already is not open."""
     free: list[tuple[int, str, str, str | None]] = []
     for seq, replied in reading.replied:
         for call in chat.asked_for(replied.message):
             tool, key = chat.key_of(call)
             free.append((seq, str(call["id"]), tool, key))
+    answered: dict[str | None, list[int]] = {}
+    for seq, asked in reading.asked:
+        for message in asked.messages:
+            answered.setdefault(chat.answers(message), []).append(seq)
     found: dict[int, str] = {}
     used: set[int] = set()
     for step in reading.steps:
-        before = [n for n, asked in enumerate(free) if asked[0] < step.seq]
-        same = [n for n in before if free[n][3] == step.key] or [
-            n for n in before if free[n][2] == step.call.tool
+        open_ = [
+            n
+            for n, (seq, id, _, _) in enumerate(free)
+            if seq < step.seq and not any(seq < later < step.seq for later in answered.get(id, ()))
+        ]
+        same = [n for n in open_ if free[n][3] == step.key] or [
+            n for n in open_ if free[n][2] == step.call.tool
         ]
         chosen = next((n for n in same if n not in used), same[-1] if same else None)
         if chosen is not None:
             used.add(chosen)
             found[step.call.call] = free[chosen][1]
     return found
-
-
-def _ids(reading: Reading) -> set[str | None]:
-    return {str(call["id"]) for _, replied in reading.replied for call in chat.asked_for(replied.message)}

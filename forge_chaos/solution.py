@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn, TypeAlias
 
 Shape: TypeAlias = Callable[[str], Any]
-RAISED = re.compile(r"\s*([A-Za-z_.]*(Error|Exception|Interrupt|SystemExit)\s*(:|$)|\[Errno -?\d+\])")
+RAISED = re.compile(r"\s*([A-Za-z_.]*(Error|Exception|Interrupt|SystemExit)[ \t]*(:|\n|$)|\[Errno -?\d+\])")
 
 
 def text(*parts: str, empty: bool = True) -> Shape:

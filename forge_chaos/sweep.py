@@ -76,7 +76,10 @@ NEEDS: Mapping[str, Callable[[Called, Told, Mapping[str, Any]], bool]] = {
     "rewrites": lambda called, told, tool: (
         "effect" not in tool.get("roles", ()) and _carries_content(called, tool)
     ),
-    "telling": lambda called, told, tool: "list" in tool.get("roles", ()) or _tells(_data(told)),
+    "telling": lambda called, told, tool: (
+        _value(told) not in (None, "", [], {})
+        and ("list" in tool.get("roles", ()) or not isinstance(_data(told), list))
+    ),
 }
 """Conditions of a variant on a call of the clean trace, its result and its tool (as in `Started.tools`),
 without which it cannot act."""
@@ -295,11 +298,6 @@ def _carries_content(called: Called, tool: Mapping[str, Any]) -> bool:
     """Does the call carry text beside the names of its paths?"""
     names = PATHS | DESTINATIONS | {tool.get("target")}
     return any(isinstance(value, str) and value and name not in names for name, value in called.args.items())
-
-
-def _tells(data: Any) -> bool:
-    """Is it known from the shape alone that an empty list is no such answer?"""
-    return data not in (None, "", {}) and not isinstance(data, list)
 
 
 def _overtaken(place: _Place, places: Sequence[_Place]) -> bool:

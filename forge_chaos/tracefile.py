@@ -37,7 +37,7 @@ _READ: Mapping[type[Body], Callable[[Body], tuple[Any, ...]]] = {
     body: attrgetter(*names) for body, names in _NAMES.items()
 }
 _TUPLES: Mapping[type[Body], tuple[str, ...]] = {
-    Started: ("rules",),
+    Started: ("rules", "shared"),
     Asked: ("messages", "tools"),
     Called: ("order",),
     Injected: ("changed",),

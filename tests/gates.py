@@ -91,14 +91,17 @@ def drive(
         loop.close()
 
 
+LIMITS = Limits(6, 1000.0)
+
+
 class Shelf:
     """A world of named things: `look` reads one, `put` changes one, and whatever else a test needs."""
 
     def __init__(self, things: Mapping[str, Any], more: Mapping[str, Tool], settle: float = 0.0) -> None:
         self.things = dict(things)
-        self.tools: dict[str, Tool] = {"look": self.look, "put": self.put, **more}
+        self.tools: Mapping[str, Tool] = {"look": self.look, "put": self.put, **more}
         known = {"look": spec("look", "read", target="name"), "put": spec("put", "write", target="name")}
-        self.specs = {
+        self.specs: Mapping[str, ToolSpec] = {
             name: replace(known.get(name) or spec(name, "execute", target=None), settle=settle)
             for name in self.tools
         }
@@ -144,14 +147,17 @@ def played(
     things: Mapping[str, Any] | None = None,
     more: Mapping[str, Tool] | None = None,
     settle: float = 0.0,
-    limits: Limits = Limits(6, 1000.0),
-    world: Callable[[Any, Any], World] | None = None,
+    limits: Limits = LIMITS,
+    world: trial.MakeWorld | None = None,
     **setting: Any,
 ) -> Trace:
     """The trace of one trial of a native agent, on a loop of its own unless one is given."""
     seat = agent if isinstance(agent, Seat) else native.adapter.seat(agent)
     here = VirtualLoop(patience=1.0) if loop is None else loop
-    made = world or (lambda scenario, sleep: Shelf(things or {"a": "alpha"}, more or {}, settle))
+
+    def made(scenario: Scenario, sleep: Any) -> World:
+        return Shelf(things or {"a": "alpha"}, more or {}, settle)
+
     try:
         return trial.play(
             here,

@@ -43,6 +43,9 @@ def wrong():
 
 def none(name):
     return None
+
+async def bare():
+    return "DONE"
 """
 SHOP = """
 from pydantic_ai import Agent
@@ -152,6 +155,7 @@ def test_a_stock_loop_takes_the_scenarios_tools(spec: str | None, adapter: str) 
         ("mine:called.metod", None, "has no attribute 'metod'"),
         ("mine:nobody", None, r"an object of type builtins\.object\. A native agent is"),
         ("mine:none", None, r"a function none\(name\)"),
+        ("mine:bare", None, r"a function bare\(\)\. A native agent is"),
         ("mine:wrong", None, r"a function wrong\(\) raised LookupError: no key \(.*mine\.py:24\)"),
         ("framework:pydanticai", None, "no framework 'pydanticai'. Did you mean 'pydantic-ai'?"),
         ("mine:agent", "nativ", "no adapter 'nativ'. Did you mean 'native'?"),

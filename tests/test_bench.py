@@ -78,6 +78,14 @@ def test_hello_says_what_the_other_side_must_know() -> None:
     assert told["own_model_deterministic"]
 
 
+@pytest.mark.slow
+def test_the_version_of_a_framework_counts_too() -> None:
+    import pydantic_ai
+
+    with bench(agent="framework:pydantic-ai") as home:
+        assert home.hello()["versions"] == versions() | {"pydantic-ai": pydantic_ai.__version__}
+
+
 def test_an_order_becomes_a_trace_and_equal_orders_equal_ones() -> None:
     events: list[Event] = []
     with bench(persona="naive") as home:

@@ -76,25 +76,38 @@ def test_a_killed_run_is_gone_on_with(
 def test_ctrl_c_leaves_a_run_to_go_on_with(agent: tuple[str, ...], tmp_path: Path) -> None:
     write(tmp_path, {"plain_loop.py": users.PLAIN_LOOP})
     words = ("run", "--faults", "missing_file,timeout", "--scenarios", "*_*", *agent)
-    process = started(tmp_path, *words, "--out", "my run", start_new_session=True)
-    run = tmp_path / "my run"
-    while not (run / FILE).exists() or not _trials(run):
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=30)
-    assert (process.returncode, out) == (2, "")
-    assert err == "forge-chaos: stopped. Go on with: forge-chaos run --resume 'my run'\n"
-    with Store.open(run) as store:
+    stopped = interrupted(tmp_path, *words, "--out", "my run")
+    assert (stopped.code, stopped.out) == (2, "")
+    assert stopped.err == "forge-chaos: stopped. Go on with: forge-chaos run --resume 'my run'\n"
+    with Store.open(tmp_path / "my run") as store:
         before = store.done()
         assert store.missing()
     resumed = program(tmp_path, "run", "--resume", "my run", "--json")
-    with Store.open(run) as store:
+    with Store.open(tmp_path / "my run") as store:
         assert store.missing() == ()
         assert before < store.done()
     straight = program(tmp_path, *words, "--json")
     assert resumed.code == straight.code
     assert result(resumed) == result(straight)
+
+
+@pytest.mark.slow
+def test_ctrl_c_gives_machines_what_there_is(tmp_path: Path) -> None:
+    words = ("run", "--faults", "missing_file,timeout", "--scenarios", "*_*", "--out", "my run", "--json")
+    stopped = interrupted(tmp_path, *words)
+    assert (stopped.code, stopped.result["exit"], stopped.result["overall"]) == (2, 2, None)
+    assert stopped.result["trials"] >= stopped.result["clean"]["passed"]
+
+
+def interrupted(folder: Path, *words: str) -> Done:
+    """A run that gets a Ctrl-C when its first trials are stored; it is written to `my run`."""
+    process = started(folder, *words, start_new_session=True)
+    while not (folder / "my run" / FILE).exists() or not _trials(folder / "my run"):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    return Done(process.returncode, out, err)
 
 
 def _trials(run: Path) -> int:

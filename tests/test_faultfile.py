@@ -57,7 +57,7 @@ def test_a_file_becomes_frozen_data(tmp_path: Path) -> None:
         ("clear =", "claer =", ":14: key 'variants.0.text.claer"),
         ('"other"', '"plain"', ":17: variant 'plain' stands here twice."),
         ('"other"', '"Other one"', ":17: key 'variants.1.id': must be made of a-z, 0-9 and _"),
-        ('once = "full"', 'onc = "full"', ":8: no key 'onc'. Did you mean 'once'? Known: ever, once."),
+        ('once = "full"', 'onc = "full"', ":8: no key 'onc'. Did you mean 'once'? Known: burst, ever, once."),
         (
             "needs ",
             'refuses = "effect"\nneeds ',

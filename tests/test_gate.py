@@ -42,6 +42,46 @@ def test_two_faults_planned_on_calls_1_and_3_of_one_target_hit_calls_1_and_3() -
     assert [(body.target, body.nth) for _, body in find(trace, Injected)] == [("a.csv", 1), ("a.csv", 3)]
 
 
+def test_a_rule_remembers_within_its_trial_and_knows_the_equal_calls_before() -> None:
+    seen: list[tuple[int, list[Any], int]] = []
+
+    async def remembering(call: Call, tool: Tool, env: Any) -> Ok | Err:
+        env.kept["calls"] = env.kept.get("calls", 0) + 1
+        earlier = [result.value for result in env.earlier]
+        seen.append((env.kept["calls"], earlier, env.ran("read_file")))
+        return await tool(call)
+
+    async def script(gate: ToolGate) -> None:
+        for path in ("a.csv", "b.csv", "a.csv"):
+            await read(gate, path)
+
+    plan = [Planned(notation.parse("f@1..:read_file(a.csv)"), remembering)]
+    once = [(1, [], 0), (2, ["read_file of a.csv"], 2)]
+    for trials in (1, 2):
+        drive(plan, script)
+        assert seen == once * trials
+
+
+def test_when_the_world_is_down_no_tool_runs_and_every_call_is_told_so() -> None:
+    lost = Err("connection", "gone")
+
+    async def leaving(call: Call, tool: Tool, env: Any) -> Ok | Err:
+        env.fire()
+        env.down(lost)
+        env.later(5.0, lambda: env.down(None))
+        return await tool(call)
+
+    async def script(gate: ToolGate) -> list[Result]:
+        told = [await read(gate), await gate("write_file", {"path": "b"}, good)]
+        await asyncio.sleep(6)
+        return [*told, await read(gate)]
+
+    told, trace = drive([Planned(notation.parse("f:read_file"), leaving)], script)
+    assert told == [lost, lost, Ok("read_file of a.csv")]
+    assert [body.call for _, body in find(trace, Executed)] == [3]
+    assert kinds(trace).count("returned") == 3
+
+
 def test_the_first_rule_is_the_outermost() -> None:
     order: list[str] = []
 

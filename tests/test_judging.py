@@ -14,7 +14,7 @@ import pytest
 from forge_chaos import catalog
 from forge_chaos.bench import Bench, Setup
 from forge_chaos.errors import Broken, Misuse
-from forge_chaos.events import Called, Event, Injected, Trace
+from forge_chaos.events import Called, Event, Injected, Started, Trace, find
 from forge_chaos.judging import Judge
 from forge_chaos.nouns import Check, Scenario
 from forge_chaos.order import Order
@@ -124,8 +124,10 @@ def raises(trace: Trace) -> bool:
     raise LookupError("no row")
 
 
-def raises_under_a_fault(trace: Trace) -> bool:
-    return not any(isinstance(event.body, Injected) for event in trace) or raises(trace)
+def raises_for_the_expert(trace: Trace) -> bool:
+    started = next(find(trace, Started))[1]
+    met = any(isinstance(event.body, Injected) for event in trace)
+    return raises(trace) if met and started.agent == "expert" else True
 
 
 def never(trace: Trace) -> bool:
@@ -142,15 +144,12 @@ def test_a_grader_that_raises_on_the_clean_trial_is_named() -> None:
 
 def test_a_grader_that_raises_in_the_experts_trial_makes_the_trial_invalid() -> None:
     with bench() as home:
-        scenario = checked(home, raises_under_a_fault)
-        clean = home.trace(Order("x", "sum_orders", (), 1))
-        met = home.trace(Order("x", "sum_orders", (EVER,), 1))
+        scenario = checked(home, raises_for_the_expert)
         judge = Judge(home)
-        reached = judge._play(scenario, [home.resolve(EVER).rule])
-        assert reached.broken is not None
-        assert "raises_under_a_fault" in reached.broken
-        assert judge(clean, scenario)[1].outcome == "not_reached"
-        assert judge(met, scenario)[1].outcome == "invalid"
+        assert judge(home.trace(Order("x", "sum_orders", (), 1)), scenario)[1].outcome == "not_reached"
+        _, said = judge(home.trace(Order("x", "sum_orders", (EVER,), 1)), scenario)
+    assert said.outcome == "invalid"
+    assert "in the expert's trial, grader 'raises_for_the_expert' raised LookupError: no row" in said.why
 
 
 def test_a_solution_that_fails_its_own_graders_is_misuse() -> None:

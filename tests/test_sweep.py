@@ -114,11 +114,23 @@ def test_an_item_narrows_its_fault(narrow: list[str], expected: int) -> None:
 
 
 def test_an_item_lends_its_text_and_heal() -> None:
-    once = fault("f", Variant("v", "m", lasts=("once",)))
+    once = fault("f", Variant("v", "m", lasts=("once",), text={"bare": ""}), Variant("w", "m"))
     assert texts(cells(CLEAN, [once], [parse("f+text=bare+heal=3")])) == [
         "f.v:read_file(a.csv)+heal=3+text=bare",
         "f.v@2:read_file(a.csv)+heal=3+text=bare",
     ]
+
+
+def test_a_burst_is_three_calls_or_lasts_as_long_as_the_variant_says() -> None:
+    calls = fault("f", Variant("v", "m", lasts=("once", "burst", "ever")))
+    assert texts(cells(CLEAN, [calls]))[:3] == [
+        "f.v:read_file(a.csv)",
+        "f.v@1..3:read_file(a.csv)",
+        "f.v@1..:read_file(a.csv)",
+    ]
+    time = fault("f", Variant("v", "m", lasts=("burst",), heal=20.0))
+    assert texts(cells(CLEAN, [time]))[0] == "f.v@1..:read_file(a.csv)+heal=20"
+    assert texts(cells(CLEAN, [time], [parse("f+heal=5")]))[0] == "f.v@1..:read_file(a.csv)+heal=5"
 
 
 def test_a_member_is_counted_among_the_calls_at_its_place() -> None:
@@ -186,6 +198,66 @@ def test_a_late_effect_needs_a_tool_that_settles() -> None:
     assert NEEDS["settles"](call(1, "charge", "a"), Told("ok"), {"settle": 5.0})
     assert not NEEDS["settles"](call(1, "charge", "a"), Told("ok"), {"settle": 0.0})
     assert not NEEDS["settles"](call(1, "charge", "a"), Told("ok"), {})
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "content", "rewrites"),
+    [
+        ("write_file", {"path": "a", "text": "x"}, True, True),
+        ("append_file", {"path": "a", "text": "x"}, True, False),
+        ("delete_file", {"path": "a"}, False, False),
+        ("move_file", {"source": "a", "destination": "b"}, False, False),
+        ("write_file", {"path": "a", "text": ""}, False, False),
+    ],
+)
+def test_what_a_write_brings_along(tool: str, args: dict[str, Any], content: bool, rewrites: bool) -> None:
+    said = {"target": next(iter(args)), "roles": ["write", *(["effect"] if tool == "append_file" else [])]}
+    called = Called(1, tool, args, "a")
+    assert NEEDS["content"](called, Told("ok"), said) is content
+    assert NEEDS["rewrites"](called, Told("ok"), said) is rewrites
+
+
+def test_an_empty_list_tells_something_unless_the_answer_is_one() -> None:
+    asked = call(1, "read_file", "a")
+    assert NEEDS["telling"](asked, Told('{"a": 1}'), {"roles": ["read"]})
+    assert not NEEDS["telling"](asked, Told("[1]"), {"roles": ["read"]})
+    assert NEEDS["telling"](asked, Told('["a.csv"]'), {"roles": ["list"]})
+
+
+def test_only_who_has_others_behind_it_in_its_batch_can_be_overtaken() -> None:
+    clean = trace(
+        call(1, "read_file", "a", 1, (1, 0)),
+        call(2, "read_file", "b", 1, (1, 1)),
+        call(3, "read_file", "c", 1, (2, 0)),
+    )
+    slow = fault("f", Variant("v", "m", lasts=("once",), needs=("batch",)))
+    assert texts(cells(clean, [slow])) == ["f.v:read_file(a)"]
+
+
+def test_an_answer_is_outdated_only_where_an_equal_call_was_told_otherwise() -> None:
+    def told(*answers: str) -> Trace:
+        bodies: list[Body] = []
+        for n, answer in enumerate(answers, 1):
+            bodies += [call(n, "read_file", "a", n), Returned(n, Told(answer))]
+        return trace(*bodies)
+
+    old = fault("f", Variant("v", "m", lasts=("once",), needs=("outdated",)))
+    assert texts(cells(told("1", "1"), [old])) == []
+    assert texts(cells(told("1", "1", "2"), [old])) == ["f.v@3:read_file(a)"]
+
+
+def test_another_hand_comes_between_the_first_reading_and_the_writing_of_a_shared_file() -> None:
+    def shared(*bodies: Body, files: tuple[str, ...] = ("a",)) -> list[str]:
+        started = Started("s", "b2:0", "reference", "scripted", (), 1, tools=TOOLS, shared=files)
+        events = tuple(Event(seq, 0.0, body) for seq, body in enumerate((started, *bodies)))
+        other = fault("f", Variant("v", "m", lasts=("once",), needs=("shared",)))
+        return texts(cells(events, [other]))
+
+    reads, again, writes = call(1, "read_file", "a"), call(2, "read_file", "a", 2), call(3, "write_file", "a")
+    assert shared(reads, again, writes) == ["f.v:read_file(a)"]
+    assert shared(reads, again) == []
+    assert shared(writes, reads) == []
+    assert shared(reads, writes, files=("b",)) == []
 
 
 def test_an_unknown_need_is_an_error_with_the_near_miss() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 
 from forge_chaos.errors import ChaosError
 
@@ -11,6 +12,9 @@ def main(argv: list[str] | None = None) -> None:
     """Run a command and leave with its exit code: 0 pass, 1 fail, 2 inconclusive, 3 ours broke, 4 misuse."""
     from forge_chaos.cli.app import invoke
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # no verdict is lost to a terminal without our characters
     try:
         code = invoke(sys.argv[1:] if argv is None else argv)
     except ChaosError as error:

@@ -10,6 +10,7 @@ from forge_chaos.ports import Env
 
 BLOCK = "".join(f"DEBUG {n:04d} connection pool: 0 idle, 0 waiting\n" for n in range(1_000))
 RUN = "0badc0de"
+PART = ("limit", "max_lines", "max_chars", "max_bytes", "lines", "count", "head", "tail", "page_size")
 
 
 async def swell(
@@ -18,9 +19,11 @@ async def swell(
     """The agent gets the true answer, then what a log left at DEBUG would print, `size` characters in all.
 
     `lines`: the noise is many lines; `line`: it goes on in the last line of the answer without any end.
-    An answer without text is left alone.
+    An answer without text, and one to a call that asks for a part alone, are left alone.
     """
     result = await tool(call)
+    if any(isinstance(call.args.get(name), int) for name in PART):
+        return result
     whole = text_of(result)
     if not whole or len(whole) >= size:
         return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from os.path import commonprefix
+from itertools import takewhile
 
 from forge_chaos.nouns import Call, Err, Ok, Tool
 from forge_chaos.ports import Env, Workspace
@@ -42,8 +42,13 @@ def _content(workspace: Workspace, path: str) -> bytes | None:
 
 def _half(before: bytes, after: bytes, share: float) -> bytes:
     """`after` with only the first share of what is new in it. White space at the end is not worth losing."""
-    start = len(commonprefix([before, after]))
+    start = _alike(before, after)
     room = min(len(before), len(after)) - start
-    end = len(commonprefix([before[::-1][:room], after[::-1][:room]]))
+    end = min(room, _alike(before[::-1], after[::-1]))
     new = after[start : len(after) - end]
     return after[:start] + new[: int(len(new.rstrip()) * share)] + after[len(after) - end :]
+
+
+def _alike(one: bytes, other: bytes) -> int:
+    """How many bytes at the beginning are the same."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

@@ -9,11 +9,12 @@ from forge_chaos.modelserver.view import ToolCall
 LONGEST_WAIT = 600.0
 KINDS = ("missing", "refused", "unclear", "transient", "blind")
 
-# In this order: a refused connection is no refusal, a "504 gateway timeout" leaves the effect unclear.
+# In this order: a refused connection is no refusal, a host that is not found no missing file, and a "504
+# gateway timeout" leaves the effect unclear.
 _WORDS = tuple(
     (kind, re.compile(pattern, re.IGNORECASE))
     for kind, pattern in (
-        ("transient", r"connection refused|econnrefused|errno 111"),
+        ("transient", r"connection refused|econnrefused|errno 111|getaddrinfo|name resolution"),
         (
             "missing",
             r"no such (file|directory|record|table|row|entry)|not found|notfound|enoent|eisdir|enotdir|does(n't| not) exist"

@@ -6,7 +6,8 @@ Every step defaults to what the reference agent does, so a specimen says only wh
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import json
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from forge_chaos import reference
@@ -15,7 +16,17 @@ from forge_chaos.modelserver.errors import ProviderError
 Message = dict[str, Any]
 Call = Mapping[str, Any]  # a tool call as the model words it
 Told = tuple[str, bool]  # a result as the model is told it, and whether it failed
-Perform = Callable[[Any, Call], Awaitable[Told]]
+Perform = Callable[[Any, Call], Coroutine[Any, Any, Told]]
+
+
+def name_of(call: Call) -> str:
+    return str(call["function"]["name"])
+
+
+def arguments(call: Call) -> dict[str, Any]:
+    """The arguments of a call, which the scripted model words well."""
+    found: dict[str, Any] = json.loads(call["function"]["arguments"])
+    return found
 
 
 async def together(perform: Perform, tools: Any, calls: Sequence[Call]) -> list[Told]:

@@ -10,10 +10,11 @@ from typing import Any
 
 from forge_chaos import reference
 from forge_chaos.modelserver.trouble import retry_after
-from forge_chaos.specimens._loop import Call, Meter, Told, Watched, loop
+from forge_chaos.specimens._loop import Call, Meter, Told, Watched, loop, name_of
 
 TRIES = 3
-PAGE = 4  # lines
+PAGE = 6  # lines
+LINES = 100_000
 POLLS = 3
 READS = ("read_", "list_", "get_", "search_", "poll_")
 AGAIN = (*READS, "write_file", "update_record")  # what may be done twice
@@ -42,10 +43,6 @@ class Patience:
             self._failed.clear()
 
 
-def _name(call: Call) -> str:
-    return str(call["function"]["name"])
-
-
 async def backs_off(task: Any, tools: Any, model: Any) -> str:
     """Readings that fail for the moment are tried again, each time after a longer pause."""
     patience, meter = Patience(), Meter(tools)
@@ -57,7 +54,7 @@ async def backs_off(task: Any, tools: Any, model: Any) -> str:
             told = await reference.perform(watched, call)
             patience.note(call, told)
             passing = watched.error is None or isinstance(watched.error, TimeoutError | ConnectionError)
-            if not told[1] or not passing or not _name(call).startswith(READS):
+            if not told[1] or not passing or not name_of(call).startswith(READS):
                 return told
             await asyncio.sleep(max(pause, retry_after(told[0])))
             pause *= 2
@@ -74,7 +71,7 @@ async def persists(task: Any, tools: Any, model: Any) -> str:
         while (final := patience.spent(call)) is None:
             told = await reference.perform(tools, call)
             patience.note(call, told)
-            if not told[1] or not _name(call).startswith(AGAIN):
+            if not told[1] or not name_of(call).startswith(AGAIN):
                 return told
             await asyncio.sleep(retry_after(told[0]))
         return final, True
@@ -89,7 +86,7 @@ async def polls(task: Any, tools: Any, model: Any) -> str:
     async def perform(tools: Any, call: Call) -> Told:
         told = await reference.perform(tools, call)
         for _ in range(POLLS - 1):
-            if not _name(call).startswith("poll_") or '"running"' not in told[0]:
+            if not name_of(call).startswith("poll_") or '"running"' not in told[0]:
                 break
             await asyncio.sleep(5)
             told = await reference.perform(tools, call)
@@ -137,12 +134,11 @@ async def refuses(task: Any, tools: Any, model: Any) -> str:
 
 
 class _OtherWay(Meter):
-    """A passage is edited by writing the whole file anew, a record is read from the list of all. Where
-    that does not work, the next try goes the straight way."""
+    """A file is looked for in its folder and read by its lines, a record is taken from the list of all.
+    Where that does not work, the next try goes the straight way."""
 
     def __init__(self, tools: Any) -> None:
         super().__init__(tools)
-        self._shown: dict[str, Any] = {}
         self._tried: set[str] = set()
 
     async def call(self, name: str, args: Mapping[str, Any] | None = None, *, id: str | None = None) -> Any:
@@ -150,23 +146,15 @@ class _OtherWay(Meter):
         key = json.dumps([name, given], sort_keys=True)
         if key not in self._tried:
             self._tried.add(key)
-            if name == "edit_file" and _offered(self, "write_file"):
-                return await self._edit(given, id)
+            if name == "read_file" and set(given) == {"path"}:
+                if _offered(self, "list_files"):
+                    folder = given["path"].rpartition("/")[0] or "."
+                    await super().call("list_files", {"path": folder}, id=id)
+                return await super().call(name, {**given, "offset": 0, "limit": LINES}, id=id)
             if name == "get_record" and _offered(self, "list_records"):
                 listed = await super().call("list_records", {"table": given["table"]}, id=id)
                 return _row(listed, given["id"])
-        value = await super().call(name, args, id=id)
-        if name == "read_file":
-            self._shown[given["path"]] = value
-        return value
-
-    async def _edit(self, given: dict[str, Any], id: str | None) -> Any:
-        path, old = given["path"], given["old"]
-        text = await super().call("read_file", {"path": path}, id=id)
-        if text != self._shown.get(path) or text.count(old) != 1:
-            return await super().call("edit_file", given, id=id)  # not what the model has in mind
-        await super().call("write_file", {"path": path, "text": text.replace(old, given["new"])}, id=id)
-        return f"replaced 1 passage in {path}"
+        return await super().call(name, args, id=id)
 
 
 def _row(listed: Any, id: str) -> Any:

@@ -9,8 +9,7 @@ import time
 from typing import Any
 
 from forge_chaos import reference
-from forge_chaos.specimens._loop import Call, Told, loop
-from forge_chaos.specimens.trust import _arguments
+from forge_chaos.specimens._loop import Call, Told, arguments, loop, name_of
 
 
 async def leaves_thread(task: Any, tools: Any, model: Any) -> str:
@@ -23,8 +22,8 @@ async def leaves_thread(task: Any, tools: Any, model: Any) -> str:
 
     async def perform(tools: Any, call: Call) -> Told:
         told = await reference.perform(tools, call)
-        if told[1] and call["function"]["name"] == "write_file":
-            here.run_in_executor(None, later, "write_file", _arguments(call))
+        if told[1] and name_of(call) == "write_file":
+            here.run_in_executor(None, later, "write_file", arguments(call))
         return told
 
     try:
@@ -45,8 +44,8 @@ async def leaves_task(task: Any, tools: Any, model: Any) -> str:
 
     async def perform(tools: Any, call: Call) -> Told:
         told = await reference.perform(tools, call)
-        if told[1] and call["function"]["name"] == "write_file":
-            left.add(asyncio.create_task(later(_arguments(call))))
+        if told[1] and name_of(call) == "write_file":
+            left.add(asyncio.create_task(later(arguments(call))))
         return told
 
     try:

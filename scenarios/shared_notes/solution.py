@@ -51,7 +51,7 @@ def lost(trace):
 
     started = next(find(trace, Started))[1]
     known = started.resources["notes.txt"].strip().split("\n")
-    done = {executed.call for _, executed in find(trace, Executed) if executed.result.ok}
+    done = [executed.call for _, executed in find(trace, Executed) if executed.result.ok]
     added = [(seq, str(each.detail["line"])) for seq, each in find(trace, Injected) if "line" in each.detail]
     for seq, called in find(trace, Called):
         if called.tool == "write_file" and called.target == "notes.txt" and called.call in done:

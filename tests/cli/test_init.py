@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.door import ROOT, door, write
+from tests.cli.door import ROOT, door, program, started, write
 
 SCENARIO = """
 prompt = "Write 1 to one.txt."
@@ -231,6 +231,18 @@ MISTAKES: dict[str, Mistake] = {
         says=("faults/mine.toml:1: bad TOML",),
         files={"faults/mine.toml": "family = \n"},
     ),
+    "unknown need in a fault": run(
+        "--faults-dir",
+        "faults",
+        "--faults",
+        "mine",
+        "--scenarios",
+        "sum_orders",
+        "--out",
+        "run",
+        says=("fault mine.never: no need 'pth'. Did you mean 'path'?",),
+        files={"faults/mine.toml": FAULT.replace('["path"]', '["pth"]')},
+    ),
     "unknown key in the settings": run(
         says=("pyproject.toml:2: no key 'fault'. Did you mean 'faults'?",),
         files={"pyproject.toml": '[tool.forge-chaos]\nfault = "timeout"\n'},
@@ -313,6 +325,26 @@ def test_a_mistake_is_told_in_one_message(mistake: Mistake, tmp_path: Path) -> N
     for part in mistake.says:
         assert part in done.err
     assert everything(tmp_path) == before
+
+
+@pytest.mark.slow
+def test_a_terminal_without_our_characters_is_written_to_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    done = program(tmp_path, "run", "--scenarios", "sum_orders", "--faults", "timeout.raises")
+    assert (done.code, done.err) == (0, "")
+    assert "????" in done.out
+
+
+@pytest.mark.slow
+def test_who_stops_reading_is_told_nothing(tmp_path: Path) -> None:
+    process = started(tmp_path, "list", "scenarios")
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert (process.wait(60), process.stderr.read()) == (0, "")
+    process.stderr.close()
 
 
 def everything(folder: Path) -> set[str]:

@@ -136,6 +136,7 @@ def test_a_grader_of_the_user_that_raises(when: str, tmp_path: Path) -> None:
     assert "Traceback" not in done.err
 
 
+@pytest.mark.slow
 def test_our_own_failure_is_told_with_where_it_was(tmp_path: Path) -> None:
     world = "def world(scenario, sleep):\n    raise ZeroDivisionError('in the world')\n"
     write(tmp_path, {**ONE, "odd_world.py": world})
@@ -215,6 +216,7 @@ def test_the_last_line_after_a_failure_reproduces_it(persona: str, outcome: str,
     assert f"\n{shown['outcome']}, NOT acceptable" in again.out
 
 
+@pytest.mark.slow
 def test_a_directory_with_spaces_is_quoted(tmp_path: Path) -> None:
     done = door(tmp_path, *MISSING, "--persona", "naive", "--out", "my runs/first one's")
     assert done.last.startswith("forge-chaos replay 'my runs/first one'\"'\"'s:t")
@@ -230,6 +232,7 @@ def test_a_directory_that_holds_a_run_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "run.sqlite").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_who_stops_reading_gets_the_exit_code_all_the_same(tmp_path: Path) -> None:
     process = started(tmp_path, *MISSING, "--persona", "naive")
     assert process.stdout is not None
@@ -243,6 +246,7 @@ def test_who_stops_reading_gets_the_exit_code_all_the_same(tmp_path: Path) -> No
 # Options.
 
 
+@pytest.mark.slow
 def test_a_sample_of_the_sweep_is_drawn_from_the_seed(tmp_path: Path) -> None:
     def sampled(seed: str) -> list[str]:
         words = ("--persona", "naive", "--max-trials", "6", "--seed", seed, "--json")
@@ -267,6 +271,7 @@ def test_few_traces_are_kept_when_few_are_wanted(tmp_path: Path) -> None:
     assert again.result == done.result
 
 
+@pytest.mark.slow
 def test_settings_are_where_the_command_line_is_silent(tmp_path: Path) -> None:
     stated = '[tool.forge-chaos]\nagent = "sums.py:plain"\nfaults = "missing_file.never"\nseed = 5\n'
     write(tmp_path, {"pyproject.toml": stated + 'scenarios_dir = "own"\n', "sums.py": users.SUMS, **ONE})

@@ -51,6 +51,10 @@ class Trial:
     last: bool = False
     heal: float | None = None
     past: Sequence[Result] = ()
+    earlier: Sequence[Result] = ()
+    kept: dict[str, Any] = field(default_factory=dict)
+    runs: dict[str, int] = field(default_factory=dict)
+    downs: list[Err | None] = field(default_factory=list)
     rng: Random = field(default_factory=lambda: Random(1))
     fired: list[dict[str, Any]] = field(default_factory=list)
     slept: list[float] = field(default_factory=list)
@@ -61,6 +65,12 @@ class Trial:
 
     def text(self, default: str = "") -> str:
         return self.wording or default
+
+    def ran(self, tool: str) -> int:
+        return self.runs.get(tool, 0)
+
+    def down(self, error: Err | None) -> None:
+        self.downs.append(error)
 
     def later(self, seconds: float, action: Callable[[], Any]) -> None:
         self.handed.append((seconds, action))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 from collections import deque
 from collections.abc import Iterable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -51,8 +52,7 @@ class Loopback:
         self.opened = self.open = 0
 
     def __enter__(self) -> Loopback:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _door(self))
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), _door(self))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._thread = Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
@@ -96,6 +96,14 @@ class Loopback:
         if status != 200:
             return _json(status, _refusal(json.loads(answer)["error"]["message"]))
         return _json(200, _as_message(json.loads(answer)))
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):  # a client may be killed
+            super().handle_error(request, client_address)
 
 
 def _door(provider: Loopback) -> type[BaseHTTPRequestHandler]:

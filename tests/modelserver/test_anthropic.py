@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from forge_chaos.modelserver import _anthropic
 
@@ -28,19 +30,18 @@ def told(id: str, content: str) -> dict[str, Any]:
 
 def request(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
     made = _anthropic.request({"model": "m", "messages": list(messages), **more})
-    _official_request(made)
+    known = _official("anthropic.types.message_create_params", "MessageCreateParamsNonStreaming")
+    if known is not None:
+        TypeAdapter(known).validate_python(made)
     return made
 
 
-def _official_request(made: dict[str, Any]) -> None:
-    """The official client's own type takes it."""
+def _official(where: str, name: str) -> Any:
+    """A type of an official client; None where that is not installed."""
     try:
-        from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
+        return getattr(import_module(where), name)
     except ImportError:
-        return
-    from pydantic import TypeAdapter
-
-    TypeAdapter(MessageCreateParamsNonStreaming).validate_python(made)
+        return None
 
 
 def message(*blocks: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -56,22 +57,18 @@ def message(*blocks: dict[str, Any], **more: Any) -> dict[str, Any]:
         "usage": {"input_tokens": 10, "output_tokens": 3},
         **more,
     }
-    try:
-        from anthropic.types import Message
-    except ImportError:
-        return made
-    Message.model_validate(made)
+    known = _official("anthropic.types", "Message")
+    if known is not None:
+        known.model_validate(made)
     return made
 
 
 def reply(made: dict[str, Any]) -> dict[str, Any]:
     found = _anthropic.reply(made)
     assert found is not None
-    try:
-        from openai.types.chat import ChatCompletion
-    except ImportError:
-        return found
-    ChatCompletion.model_validate(found)
+    known = _official("openai.types.chat", "ChatCompletion")
+    if known is not None:
+        known.model_validate(found)
     return found
 
 
@@ -244,7 +241,8 @@ def test_what_is_no_message(body: Any) -> None:
 
 
 def test_what_came_back_can_be_sent_again() -> None:
-    use = {"type": "tool_use", "id": "a", "name": "read_file", "input": {"path": "a", "n": [1, None]}}
-    blocks = [{"type": "text", "text": "Look."}, use]
+    given = {"path": "a", "n": [1, None]}
+    use: dict[str, Any] = {"type": "tool_use", "id": "a", "name": "read_file", "input": given}
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": "Look."}, use]
     said = reply(message(*blocks))["choices"][0]["message"]
     assert request(USER, said, told("a", "1"), tools=TOOLS)["messages"][1]["content"] == blocks

@@ -293,6 +293,8 @@ def _soon(true: Callable[[], bool]) -> bool:
 
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Bench]]:
+    # Late effects are no part of these trials, and here waiting for them takes real time.
+    monkeypatch.setattr("forge_chaos.trial.SETTLE", 0.02)
     made: list[Bench] = []
 
     def make(provider: Loopback, **setup: Any) -> Bench:
@@ -516,11 +518,11 @@ def test_the_key_is_in_nothing_that_is_kept_or_printed(run: Callable[..., Done],
     refusal = json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}"}}).encode()
     message = {"role": "assistant", "content": f"My key is {KEY}.\nDONE"}
     answer = json.dumps({"choices": [{"message": message}]}).encode()
-    told = [None, (400, refusal), (200, answer)]
+    told: list[Odd] = [None, (400, refusal), (200, answer)]
     with Loopback([TASK]) as usual:
         run("run", "--model", "openai:x", *SHORT, "--out", "usual", **usual.environment)
         clean = _requests_of_the_clean_trial(tmp_path / "usual")
-    with Loopback([TASK], odd=[None] * clean + told) as provider:
+    with Loopback([TASK], odd=[*[None] * clean, *told]) as provider:
         environment = {**provider.environment, "OPENAI_API_KEY": KEY}
         done = run("run", "--model", "openai:x", *SHORT, "--out", "told", **environment)
         assert provider.headers[0]["authorization"] == f"Bearer {KEY}"

@@ -88,8 +88,8 @@ def test_the_task_is_known_with_other_white_space_and_more_around_it() -> None:
 
 
 def test_an_answer_that_is_lost_again_and_again_is_given_up() -> None:
-    assert asked(moved((), {ORDERS.key: 1})) == ["read_file"]
-    move = moved((), {ORDERS.key: 2})
+    assert asked(moved((), {ORDERS.key: 2})) == ["read_file"]
+    move = moved((), {ORDERS.key: 3})
     assert move == Say("FAILED: read_file: lost: the conversation keeps losing this answer")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Any, TypeAlias
@@ -168,6 +169,24 @@ def test_touched_tells_only_what_the_agent_really_changed(workspace: Workspace) 
     workspace.show("c")
     assert workspace.touched() == ()
     assert workspace.read("c") == b"not the agent"
+
+
+def test_a_full_disk_takes_no_more_than_what_is_deleted_leaves(workspace: Workspace) -> None:
+    workspace.fill()
+    for write in (workspace.write, workspace.append):
+        with pytest.raises(OSError, match="No space left") as raised:
+            write("a", b"one\ntwo\n")
+        assert (raised.value.errno, raised.value.filename) == (errno.ENOSPC, "a")
+    assert workspace.read("a") == b"one\n"
+    workspace.write("a", b"1\n")  # shorter than it was
+    with pytest.raises(OSError, match="No space left"):
+        workspace.write("new", b"three")
+    workspace.delete("d/x")
+    workspace.write("new", b"three")
+    with workspace.other_hand():
+        workspace.write("theirs", b"as much as they like")
+    workspace.drain()
+    workspace.write("a", b"as much as it likes")
 
 
 def test_a_hidden_folder_is_gone_for_everything_and_comes_back(workspace: Workspace) -> None:
