@@ -23,6 +23,7 @@ Ts = TypeVarTuple("Ts")
 GLANCE = 0.02  # real seconds between two looks at threads still working
 PATIENCE = 5.0  # real seconds for which work outside of the loop holds the virtual clock
 SPINS = 100_000  # turns of the loop in which no time passes, until going round counts as waiting
+_FORSAKEN: list[asyncio.Task[Any]] = []  # tasks that swallowed every end; destroyed, they would run once more
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -52,7 +53,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._trial = 0
         self._limiter: Any = None
         self._borrowed = 0
-        self._forsaken: list[asyncio.Task[Any]] = []
         self._selecting = _Jump(self)
         super().__init__(self._selecting)
 
@@ -174,7 +174,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         for task in asyncio.all_tasks(self):
             if task is not here:
                 _put_to_sleep(task)
-                self._forsaken.append(task)  # destroyed, it would run once more
+                _FORSAKEN.append(task)
         for handle in (*self._ready, *self._scheduled):
             handle.cancel()
         self._trial += 1

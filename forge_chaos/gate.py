@@ -409,14 +409,20 @@ class ToolGate:
         """The numbers that this call was given when the model asked for it.
 
         Under one id several calls may wait: some models use the same ids in every turn, and a harness
-        may never make a call that was asked for.
+        may never make a call that was asked for. A call without an id is taken for the oldest that waits
+        on its tool and target.
         """
-        waiting = self._tickets.get(id) if type(id) is str else None
-        for place, ticket in enumerate(waiting or ()):
-            if (ticket.tool, ticket.target) == (call.tool, call.target):
-                assert waiting is not None
-                return waiting.pop(place)
-        return None
+        waiting = [self._tickets.get(id, [])] if type(id) is str else list(self._tickets.values())
+        fitting = [
+            (ticket.order, place, tickets)
+            for tickets in waiting
+            for place, ticket in enumerate(tickets)
+            if (ticket.tool, ticket.target) == (call.tool, call.target)
+        ]
+        if not fitting:
+            return None
+        _, place, tickets = min(fitting, key=lambda found: found[0])
+        return tickets.pop(place)
 
     async def _refuse(self) -> None:
         if not self.closed:

@@ -7,14 +7,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forge_chaos import chat
+from forge_chaos import chat, recorded
 from forge_chaos.chat import Message
 from forge_chaos.events import Asked, Called, Executed, Trace, find
 from forge_chaos.reading import Reading
-from forge_chaos.seen import misplaced
+from forge_chaos.seen import misplaced, shown_as
 from forge_chaos.verdict import Fired, Verdict
 
 CAP = 100_000  # characters of one result at the model
+LONG = 1_000  # characters of a result that may be worth cutting
+LEAST = 100  # characters that are missed when they are gone
 AFTER = {"left_running": "was left running after the end", "changed_after_end": "changed after the end"}
 
 
@@ -23,6 +25,7 @@ def violations(trace: Trace, reading: Reading, fired: Sequence[Fired] = ()) -> t
     return (
         *_requests(reading),
         *_misplaced(reading),
+        *_trimmed(reading),
         *_swallowed(reading, fired),
         *_after_end(trace, reading),
     )
@@ -153,6 +156,19 @@ def _misplaced(reading: Reading) -> Iterator[Verdict]:
         if (other := misplaced(reading, step)) is not None:
             why = f"the result of {step.key} was shown as the answer to {other}, another call of its batch"
             yield Verdict("misplaced_answer", "fail", why, (step.closed or step.seq,))
+
+
+def _trimmed(reading: Reading) -> Iterator[Verdict]:
+    """Where a result was cut before it was shown, something says so: it does not just end early."""
+    for step in reading.steps:
+        if step.told is None or not step.told.ok or chat.length(step.told.value) < LONG:
+            continue
+        size, text = chat.length(step.told.value), recorded.words(step.told.value)
+        for shown in shown_as(reading, step):
+            if len(shown) <= size - LEAST and text.startswith(shown.rstrip()) and shown.strip():
+                why = f"of {size} characters of {step.key} the model was shown {len(shown)}, as if they were all"
+                yield Verdict("silent_cut", "fail", why, (step.closed or step.seq,))
+                break
 
 
 def _swallowed(reading: Reading, fired: Sequence[Fired]) -> Iterator[Verdict]:

@@ -99,11 +99,7 @@ class Judge:
         not the one that was hit (an agent that reads in pages makes more of them), the bar is the lower
         one of that trial and of one in which its first call there is hit."""
         found, keys = self._ended(scenario, met)
-        other = [
-            rule
-            for rule in met
-            if keys.get(notation.write(rule)) not in (hit if rule.first > 1 else keys.values())
-        ]
+        other = [rule for rule in met if _elsewhere(rule, keys, hit)]
         bar = judge.bar_of(found)
         reached = Reached(bar, bar is None, found.broken)
         if found.broken or not other:
@@ -135,6 +131,12 @@ def _hit(trace: Trace) -> dict[str, str]:
         for _, injected in step.injected:
             found.setdefault(injected.rule, step.key)
     return found
+
+
+def _elsewhere(rule: Rule, keys: Mapping[str, str], hit: frozenset[str]) -> bool:
+    """Did the rule hit no call of the expert's, or a later one that is not the agent's?"""
+    key = keys.get(notation.write(rule))
+    return key is None or (rule.first > 1 and key not in hit)
 
 
 def _first(rule: Rule) -> Rule:

@@ -52,6 +52,14 @@ def seen(reading: Reading, step: Step) -> Seen:
     return "unknown" if id is None and _asks(reading, step) else "no"
 
 
+def shown_as(reading: Reading, step: Step) -> list[str]:
+    """What the tool messages that answer this call say, those left out that the trace itself has cut."""
+    if step.closed is None:
+        return []
+    found = _answered(reading, step.closed).get(_id(reading, step), [])
+    return [chat.text(content) for content in found if not (isinstance(content, dict) and "$head" in content)]
+
+
 def misplaced(reading: Reading, step: Step) -> str | None:
     """The id of another call of the same batch under which this call's result was shown, and not under
     its own; None when it stands where it belongs, or when its text could be any other's."""
@@ -60,25 +68,25 @@ def misplaced(reading: Reading, step: Step) -> str | None:
     own = _id(reading, step)
     needles = [needle for needle in _needles(step.told) if len(needle) >= DISTINCTIVE]
     shown = _answered(reading, step.closed)
-    if own not in shown or not needles or any(_holds(text, needles) for text in shown[own]):
+    if own not in shown or not needles or any(_holds(chat.text(c), needles) for c in shown[own]):
         return None
     for mate in reading.steps:
         other = _id(reading, mate)
         if other == own or other not in shown or other not in _batch(reading, own):
             continue
         its = _needles(mate.told) if mate.told is not None else []
-        if any(_holds(text, needles) for text in shown[other]) and not _holds(" ".join(its), needles):
+        if any(_holds(chat.text(c), needles) for c in shown[other]) and not _holds(" ".join(its), needles):
             return other
     return None
 
 
-def _answered(reading: Reading, after: int) -> dict[str | None, list[str]]:
-    """{id of a call: the texts that answer it} in the requests after this event."""
-    found: dict[str | None, list[str]] = {}
+def _answered(reading: Reading, after: int) -> dict[str | None, list[Any]]:
+    """{id of a call: the contents that answer it} in the requests after this event."""
+    found: dict[str | None, list[Any]] = {}
     for seq, asked in reading.asked:
         for message in asked.messages if seq > after else ():
             if (id := chat.answers(message)) is not None:
-                found.setdefault(id, []).append(chat.text(message.get("content")))
+                found.setdefault(id, []).append(message.get("content"))
     return found
 
 

@@ -164,7 +164,7 @@ def played(
             trial.Setting(
                 Scenario("shelf", "Look at a.", limits=limits),
                 seat,
-                made,
+                world or made,
                 rules=rules,
                 agent="agent",
                 **setting,

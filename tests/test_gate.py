@@ -134,6 +134,19 @@ def test_equal_ids_in_one_batch_are_told_apart() -> None:
     assert drive([rule], script)[0] == [False, True]
 
 
+def test_a_call_without_an_id_is_the_one_that_the_model_asked_for() -> None:
+    """`tools.call(name, args)` without an id must not be counted beside its own announcement."""
+    rule = Planned(notation.parse("timeout@1:read_file(a.csv)"), failing)
+
+    async def script(gate: ToolGate) -> list[bool]:
+        gate.announce(1, [("x", "read_file", {"path": "b.csv"}), ("y", "read_file", {"path": "a.csv"})])
+        return [isinstance(await read(gate, path), Err) for path in ("a.csv", "b.csv", "a.csv")]
+
+    told, trace = drive([rule], script)
+    assert told == [True, False, False]
+    assert [body.nth for _, body in find(trace, Called)] == [1, 1, 2]
+
+
 def test_a_repeat_under_the_same_id_gets_a_number_of_its_own() -> None:
     rule = Planned(notation.parse("timeout@1:read_file"), failing)
 

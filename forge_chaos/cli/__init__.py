@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
 
 from forge_chaos.errors import ChaosError
@@ -24,6 +26,7 @@ def main(argv: list[str] | None = None) -> None:
         sys.stderr.write("forge-chaos: stopped.\n")
         code = 2
     except BrokenPipeError:
+        unheard()
         code = 0
     except Exception as error:
         import traceback
@@ -36,5 +39,11 @@ def main(argv: list[str] | None = None) -> None:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        sys.stderr.close()
+        unheard()
     sys.exit(code)
+
+
+def unheard() -> None:
+    """Whoever read our output has seen enough, as `head` does. What is left of it goes nowhere."""
+    with suppress(OSError, ValueError):  # no file of the system's behind it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

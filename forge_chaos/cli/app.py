@@ -35,6 +35,8 @@ def invoke(argv: list[str]) -> int:
         return leave.exit_code
     except typer.Abort:
         raise KeyboardInterrupt from None
+    except SystemExit:
+        raise BrokenPipeError from None  # the one reason for which click leaves by itself
     return result if isinstance(result, int) else 0
 
 

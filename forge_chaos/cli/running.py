@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from forge_chaos import agents, campaign, registry, settings
 from forge_chaos.bench import OWN, SCRIPTED, WATCHDOG, Bench, Setup
+from forge_chaos.cli import unheard
 from forge_chaos.cli.paying import Consent, consent
 from forge_chaos.errors import Broken, ChaosError, Inconclusive, Misuse, unknown
 from forge_chaos.keep import keep_traces
@@ -290,8 +291,7 @@ def show(card: Scorecard, trials: Sequence[Trial], as_json: bool) -> None:
             sys.stdout.write(render(card, trials).rstrip("\n") + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read has seen enough, as `head` does; the exit code still says how the run ended.
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # stays open until the process ends
+        unheard()  # the exit code still says how the run ended
 
 
 @contextmanager

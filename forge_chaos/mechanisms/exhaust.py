@@ -14,9 +14,10 @@ async def exhaust(call: Call, tool: Tool, env: Env, *, empties: bool = False) ->
     through. `empties`: the file was opened for writing before the disk said no, so it is there and empty.
     """
     workspace = env.world.workspace if env.world is not None else None
-    if workspace is not None and _used(workspace) < env.kept.get("used", 0):
+    kept = env.kept
+    if workspace is not None and (kept.get("freed") or _used(workspace) < kept.get("used", 0)):
+        kept["freed"] = True
         workspace.drain()
-        env.kept["used"] = 0
         return await tool(call)
     emptied = [call.target] if empties and workspace is not None and _emptied(workspace, call.target) else []
     text = env.text()
@@ -24,9 +25,9 @@ async def exhaust(call: Call, tool: Tool, env: Env, *, empties: bool = False) ->
     if workspace is not None:
         if env.last:
             workspace.drain()
-        elif "used" not in env.kept:
+        elif "used" not in kept:
             workspace.fill()
-            env.kept["used"] = _used(workspace)
+            kept["used"] = _used(workspace)
             if env.heal is not None:
                 env.later(env.heal, workspace.drain)
     return Err("no_space", text)

@@ -17,9 +17,11 @@ async def recode(
     before: str = "",
     encoding: str = "utf-8",
     errors: Literal["replace", "surrogateescape"] = "replace",
+    raw: bool = False,
 ) -> Ok | Err:
     """The agent gets the answer as UTF-8 bytes, with the bytes `before` (hexadecimal) in front, read
-    back as `encoding`; what cannot be read is met by `errors`, as in `bytes.decode`.
+    back as `encoding`; what cannot be read is met by `errors`, as in `bytes.decode`. `raw`: the bytes
+    themselves, as a tool that opens files in binary mode gives them.
 
     An empty answer, or one that comes out the same, is left alone.
     """
@@ -28,6 +30,9 @@ async def recode(
     if not whole:
         return result
     data = bytes.fromhex(before) + whole.encode("utf-8", "surrogatepass")
+    if raw:
+        env.fire(raw=True)
+        return Ok(data)
     garbled = data.decode(encoding, errors)
     if garbled == whole:
         return result

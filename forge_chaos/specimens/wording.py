@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from forge_chaos import reference
-from forge_chaos.specimens._loop import loop, worded
+from forge_chaos.specimens._loop import Call, Message, Told, answers, loop, worded
 
 WIDTH = 1_500  # characters
+EMPTY = reference.worded("")
 
 
 async def crashes_on_empty(task: Any, tools: Any, model: Any) -> str:
@@ -36,10 +38,19 @@ async def crashes_on_nan(task: Any, tools: Any, model: Any) -> str:
 
 
 async def crashes_on_date(task: Any, tools: Any, model: Any) -> str:
-    """Data is written as JSON, which has no dates and no bytes, without a thought of what then."""
+    """Data is written as JSON, which has no dates, without a thought of what then."""
 
     def word(value: Any) -> str:
-        return reference.worded(value) if isinstance(value, str) else json.dumps(value)
+        return reference.worded(value) if isinstance(value, str | bytes) else json.dumps(value)
+
+    return await loop(task, tools, model, perform=worded(word))
+
+
+async def crashes_on_bytes(task: Any, tools: Any, model: Any) -> str:
+    """Bytes are decoded as if they were always UTF-8."""
+
+    def word(value: Any) -> str:
+        return reference.worded(value.decode() if isinstance(value, bytes) else value)
 
     return await loop(task, tools, model, perform=worded(word))
 
@@ -69,10 +80,13 @@ async def sends_nul(task: Any, tools: Any, model: Any) -> str:
 async def sends_null(task: Any, tools: Any, model: Any) -> str:
     """An empty result is sent as no content at all, which providers refuse."""
 
-    def word(value: Any) -> Any:
-        return reference.worded(value) if value not in ("", None, [], {}) else None
+    def enter(calls: Sequence[Call], results: Sequence[Told]) -> list[Message]:
+        messages = answers(calls, results)
+        for message in messages:
+            message["content"] = None if message["content"] == EMPTY else message["content"]
+        return messages
 
-    return await loop(task, tools, model, perform=worded(word))
+    return await loop(task, tools, model, enter=enter)
 
 
 async def sends_all(task: Any, tools: Any, model: Any) -> str:

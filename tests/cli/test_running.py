@@ -347,7 +347,7 @@ def test_a_loop_in_a_child_ends_as_the_one_in_this_process(spec: str, tmp_path: 
         "--scenarios",
         "sum_orders,charge_once",
         "--faults",
-        "missing_file,malformed_output",
+        "missing_file,lost_reply",
         "--json",
     )
     mine = door(tmp_path, *words, "--agent", spec)

@@ -18,7 +18,10 @@ from forge_chaos.nouns import Fault, Rule, Variant
 from tests.conformance import table
 from tests.conformance.table import Played
 
-PLACES = ("read_version", "count_warnings", "charge_once", "mail_report", "dedupe_payments", "sum_orders")
+PLACES = (
+    *("read_version", "count_warnings", "charge_once", "mail_report", "dedupe_payments", "sum_orders"),
+    *("edit_port", "shared_notes", "three_reads"),  # an old answer, another hand, a batch
+)
 PERSONAS = ("expert", "stubborn", "gullible", "impatient", "naive")
 ALL = [(fault, variant) for fault in table.FAULTS.values() for variant in fault.variants]
 Signature = tuple[str, str]

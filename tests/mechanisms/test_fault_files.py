@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
 from forge_chaos import catalog, natural, sweep
 from forge_chaos.clock import VirtualLoop
-from forge_chaos.events import Abandoned, Called, Executed, Injected, Returned, Trace, find
+from forge_chaos.events import Abandoned, Called, Executed, Injected, Returned, Started, Trace, find
 from forge_chaos.gate import ToolGate
 from forge_chaos.modelgate import ModelGate
-from forge_chaos.nouns import Err, Fault, Ok, Rule, Scenario, Variant
+from forge_chaos.notation import parse
+from forge_chaos.nouns import Err, Fault, Lasts, Ok, Rule, Scenario, Variant
 from forge_chaos.ports import World
 from forge_chaos.recorder import Recorder
+from forge_chaos.trial import described
 from forge_chaos.worlds.records import records
 
 FAULTS = catalog.faults()
@@ -44,8 +46,14 @@ CALLS: tuple[Asked, ...] = (
     ("send_mail", {"to": "a@example.org", "subject": "s", "text": "t"}),
     ("start_job", {"name": "build"}),
 )
+STORIES: tuple[tuple[Asked, ...], ...] = (  # where the calls round it matter, too
+    (CALLS[1], ("write_file", {"path": "order.json", "text": "{}"}), CALLS[1]),
+    (CALLS[0], ("append_file", {"path": "data/orders.csv", "text": "4000,40\n"})),
+)
+BATCH = (CALLS[0], CALLS[1])
 TOOL = [(f, v) for f in FAULTS.values() for v in f.variants if (v.seam or f.seam) == "tool"]
 MODEL = [(f, v) for f in FAULTS.values() for v in f.variants if (v.seam or f.seam) == "model"]
+NOTHING_RUNS = ("disk_full", "rate_limited", "session_lost", "unavailable")
 UNTOUCHED = {  # the real tool does not run at once
     *(f"missing_file.{v.id}" for v in FAULTS["missing_file"].variants),
     *("timeout.raises", "timeout.hangs", "timeout.waits_for_input"),
@@ -53,6 +61,7 @@ UNTOUCHED = {  # the real tool does not run at once
     *(f"tool_exception.{v.id}" for v in FAULTS["tool_exception"].variants),
     *("lost_reply.not_done_timeout", "lost_reply.done_later"),
     *("silent_noop.says_done", "silent_noop.ok_false"),
+    *(f"{name}.{v.id}" for name in NOTHING_RUNS for v in FAULTS[name].variants),
 }
 
 
@@ -69,7 +78,15 @@ def fresh() -> World:
 
     rows = {"orders": {"O1": {"amount": 5}}}
     return records(
-        Scenario("t", "", world="records", files=FILES, records=rows, commands={"report": report}),
+        Scenario(
+            "t",
+            "",
+            world="records",
+            files=FILES,
+            records=rows,
+            commands={"report": report},
+            shared=("data/orders.csv",),
+        ),
         asyncio.sleep,
     )
 
@@ -86,21 +103,33 @@ class Met:
         return sum(1 for _ in find(self.trace, kind))
 
 
-def meet(rules: Sequence[Rule], *calls: Asked) -> Met:
-    """Calls in turn, by a caller that waits 40 s for each; then the settle time passes."""
+def meet(rules: Sequence[Rule], *calls: Asked, batch: bool = False, pause: float = 0.0) -> Met:
+    """Calls in turn with a pause after each, or as one batch, by a caller that waits 40 s for an answer;
+    then the settle time passes."""
     loop = VirtualLoop()
 
     async def trial() -> Met:
         world = fresh()
         record = Recorder(loop.time)
         resolved = [catalog.resolve(rule, FAULTS) for rule in rules]
+        tools = {name: described(spec) for name, spec in world.specs.items()}
+        record(Started, "t", "", "", "", (), 0, 0, "", {}, tools, {}, {}, {}, ("data/orders.csv",))
         gate = ToolGate(resolved, world.specs, record, loop.time, world=world)
-        results: list[Ok | Err | None] = []
-        for tool, args in calls:
+
+        async def ask(asked: Asked, order: tuple[int, int]) -> Ok | Err | None:
+            tool, args = asked
             try:
-                results.append(await asyncio.wait_for(gate(tool, args, world.tools[tool]), 40))
+                return await asyncio.wait_for(gate(tool, args, world.tools[tool], order=order), 40)
             except TimeoutError:
-                results.append(None)
+                return None
+
+        results: list[Ok | Err | None] = []
+        if batch:
+            results += await asyncio.gather(*(ask(asked, (1, n)) for n, asked in enumerate(calls)))
+        else:
+            for turn, asked in enumerate(calls, 1):
+                results.append(await ask(asked, (turn, 0)))
+                await asyncio.sleep(pause)
         await asyncio.sleep(100)
         assert gate.broken is None
         return Met(tuple(results), record.trace, world.resources())
@@ -111,44 +140,78 @@ def meet(rules: Sequence[Rule], *calls: Asked) -> Met:
         loop.close()
 
 
-def suitable(fault: Fault, variant: Variant) -> list[Asked]:
-    """The calls above on which a sweep would try the variant."""
-    found = []
-    for tool, args in CALLS:
-        spec = records.specs[tool]
-        clean = meet((), (tool, args))
-        called = next(called for _, called in find(clean.trace, Called))
-        told = next(returned.result for _, returned in find(clean.trace, Returned))
-        assert told.ok, (tool, told)
-        if spec.roles & set(variant.roles or fault.roles) and all(
-            sweep.NEEDS[need](called, told, {"settle": spec.settle, "target": spec.target})
-            for need in variant.needs
-        ):
-            found.append((tool, args))
+Tried = tuple[Rule, tuple[Asked, ...], bool]
+
+
+def clean(calls: tuple[Asked, ...], batch: bool) -> Met:
+    key = (repr(calls), batch)
+    if key not in _clean:
+        _clean[key] = meet((), *calls, batch=batch)
+        assert all(isinstance(result, Ok) for result in _clean[key].results), calls
+    return _clean[key]
+
+
+_clean: dict[tuple[str, bool], Met] = {}
+
+
+def tried(fault: Fault, variant: Variant, lasts: Lasts | None = None) -> list[Tried]:
+    """The rules that a sweep would try of the variant, each with the calls above on which it would."""
+    alone = replace(variant, lasts=variant.lasts if lasts is None else (lasts,))
+    found: list[Tried] = []
+    groups = [((asked,), False) for asked in CALLS]
+    for calls, batch in [*groups, *((story, False) for story in STORIES), (BATCH, True)]:
+        if found and len(calls) > 1:
+            continue  # what shows on one call need not be looked for in a story
+        cells = sweep.cells(clean(calls, batch).trace, [replace(fault, variants=(alone,))])
+        found += [(rule, calls, batch) for rule in cells]
     return found
+
+
+def suitable(fault: Fault, variant: Variant) -> list[Asked]:
+    """The single calls above on which a sweep would try the variant."""
+    return list({repr(calls): calls[0] for _, calls, _ in tried(fault, variant) if len(calls) == 1}.values())
 
 
 @pytest.mark.parametrize(("fault", "variant"), TOOL, ids=map(named, TOOL))
 def test_it_fires_on_every_call_that_a_sweep_would_try_and_touches_the_world_as_it_says(
     fault: Fault, variant: Variant
 ) -> None:
-    calls = suitable(fault, variant)
-    assert calls
-    for asked in calls:
-        met = meet([Rule(fault.id, variant.id)], asked)
-        assert met.count(Injected) == 1, asked
-        assert met.count(Returned) + met.count(Abandoned) == 1
-        ran_at_once = any(event.at == 0 for event in met.trace if isinstance(event.body, Executed))
-        assert ran_at_once == (named((fault, variant)) not in UNTOUCHED), asked
-        assert met.results != meet((), asked).results or variant.id == "says_done"
+    rules = tried(fault, variant, variant.lasts[0])
+    assert rules
+    for rule, calls, batch in rules:
+        met = meet([rule], *calls, batch=batch)
+        assert met.count(Injected) == 1, calls
+        assert met.count(Returned) + met.count(Abandoned) == len(calls)
+        hit = next(injected.call for _, injected in find(met.trace, Injected))
+        at = next(
+            event.at for event in met.trace if isinstance(event.body, Called) and event.body.call == hit
+        )
+        ran_at_once = any(
+            event.at == at and event.body.call == hit
+            for event in met.trace
+            if isinstance(event.body, Executed)
+        )
+        assert ran_at_once == (named((fault, variant)) not in UNTOUCHED), calls
+        honest = clean(calls, batch)
+        changed = (met.results, met.resources, order_of(met)) != (
+            honest.results,
+            honest.resources,
+            order_of(honest),
+        )
+        assert changed, calls
+
+
+def order_of(met: Met) -> list[int]:
+    """The calls in the order in which they were answered."""
+    return [returned.call for _, returned in find(met.trace, Returned)]
 
 
 @pytest.mark.parametrize(("fault", "variant"), TOOL, ids=map(named, TOOL))
 def test_every_wording_reaches_the_agent_with_nothing_left_to_fill_in(fault: Fault, variant: Variant) -> None:
-    asked = suitable(fault, variant)[0]
+    rule, calls, batch = tried(fault, variant)[0]
     shown = set()
     for text in variant.text:
-        result = meet([Rule(fault.id, variant.id, text=text)], asked).results[0]
+        result = meet([replace(rule, text=text)], *calls, batch=batch).results[0]
         assert result is not None
         told = str(result.value) if isinstance(result, Ok) else natural.wording(result, "data/orders.csv")
         assert not re.search(r"\{(target|tool|limit|shown|total)\}", told)
@@ -164,14 +227,15 @@ def test_no_two_variants_of_a_class_are_the_same(fault: Fault) -> None:
             continue
         for lasts in variant.lasts:
             story = []
-            for tool, args in suitable(fault, variant):
-                rule = Rule(fault.id, variant.id, last=None if lasts == "ever" else 1, tool=tool)
+            for rule, calls, batch in tried(fault, variant, lasts):
                 met = meet(
                     [rule],
-                    (tool, args),
+                    *calls,
                     ("list_files", {}),
                     ("search_files", {"pattern": "1000"}),
-                    (tool, args),
+                    *calls * 3,
+                    batch=batch,
+                    pause=4.0,
                 )
                 bodies = [event for event in met.trace if not isinstance(event.body, Injected)]
                 story.append((bodies, met.resources))
@@ -199,10 +263,57 @@ def test_what_lands_later_is_not_there_at_once_and_is_there_in_the_end() -> None
     assert met.resources["old.txt"] == "2"
 
 
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+def test_who_is_told_something_can_be_told_it_in_bare_words(fault: Fault) -> None:
+    """So that the calls that clear and bare words cost can be held against each other."""
+    for variant in fault.variants:
+        if variant.text:
+            assert {"clear", "bare"} <= set(variant.text), variant.id
+            assert variant.text["clear"] != variant.text["bare"]
+
+
+@pytest.mark.parametrize("name", [*NOTHING_RUNS, "partial_write"])
+def test_the_later_classes_can_mislead_as_well(name: str) -> None:
+    explicit = [variant for variant in FAULTS[name].variants if variant.explicit]
+    assert explicit
+    assert all("misleading" in variant.text for variant in explicit)
+
+
+def test_one_member_of_a_batch_fails_and_the_others_do_not() -> None:
+    for name in ("rate_limited", "unavailable", "empty_output"):
+        met = meet([parse(f"{name}:read_file+member=2")], *BATCH, batch=True)
+        honest = clean(BATCH, True)
+        assert met.results[0] == honest.results[0]
+        assert met.results[1] != honest.results[1]
+
+
+def test_a_slow_member_is_overtaken_within_its_limit() -> None:
+    met = meet([parse("timeout.out_of_order:read_file(data/orders.csv)")], *BATCH, batch=True)
+    assert met.results == clean(BATCH, True).results
+    assert order_of(met) == [2, 1]
+    assert met.trace[-1].at < records.specs["read_file"].limit
+
+
+def test_when_the_environment_is_gone_every_tool_is() -> None:
+    met = meet([parse("session_lost.gone_for_good@1..:read_file(order.json)")], CALLS[1], *CALLS[2:6])
+    assert len(set(map(repr, met.results))) == 1
+    assert isinstance(met.results[0], Err)
+    assert met.count(Executed) == 0
+
+
+def test_a_full_disk_is_full_for_every_writer() -> None:
+    write: Asked = ("write_file", {"path": "new.txt", "text": "2"})
+    other: Asked = ("append_file", {"path": "old.txt", "text": "2"})
+    delete: Asked = ("delete_file", {"path": "order.json"})
+    met = meet([parse("disk_full@1..:write_file(new.txt)")], write, other, delete, write, other)
+    assert [isinstance(result, Ok) for result in met.results] == [False, False, True, True, True]
+
+
 def test_convicts_bars_and_roles_are_stated() -> None:
     for fault in FAULTS.values():
         assert fault.convicts, fault.id
-        assert set(fault.bar) == {"once", "ever"}
+        lasts = {lasts for variant in fault.variants for lasts in variant.lasts}
+        assert set(fault.bar) == {"once", "ever"} | (lasts & {"burst"})
         assert fault.roles, fault.id
         assert set(fault.convicts) <= {"stubborn", "naive", "gullible", "impatient", "circumvent"}
 

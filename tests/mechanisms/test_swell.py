@@ -19,7 +19,7 @@ def test_many_lines_follow_the_true_answer() -> None:
     result = run(swell(READ, Answers("id\n1"), trial, size=200_000))
     assert isinstance(result, Ok)
     assert len(result.value) == 200_000
-    assert result.value.startswith("id\n1\nDEBUG 0001 ")
+    assert result.value.startswith("id\n1\nDEBUG 0000 ")
     assert max(map(len, result.value.splitlines())) < 80
     assert trial.fired == [{"changed": [], "total": 200_000}]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import shlex
 import shutil
@@ -197,6 +198,15 @@ def test_a_refusal_is_raised_once_with_its_body(model: str, status: int) -> None
         assert len(provider.requests) == 1
 
 
+def test_a_status_counts_more_than_what_comes_with_it() -> None:
+    body = b'{"choices": [{"message": {"role": "assistant", "content": "DONE"}}]}'
+    with Loopback([TASK], odd=[(200, body), (503, body)]) as provider:
+        assert reply("openai:m", provider)["choices"][0]["message"]["content"] == "DONE"
+        with pytest.raises(ProviderError) as told:
+            reply("openai:m", provider)
+        assert told.value.status == 503
+
+
 GARBAGE = [
     b"",
     b"{",
@@ -238,10 +248,11 @@ def test_nobody_there() -> None:
         asyncio.run(asked(ask()))
 
 
-@pytest.mark.parametrize("bound", ["READ", "WHOLE"])
-def test_no_answer_in_time(bound: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, bound, 0.2)
-    with Loopback([TASK], always=HANG) as provider, pytest.raises(TimeoutError, match="in time"):
+@pytest.mark.parametrize(("bound", "kind"), [("READ", "ReadTimeout"), ("WHOLE", "TimeoutError")])
+def test_no_answer_in_time(bound: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("READ", "WHOLE"):
+        monkeypatch.setattr(module, name, 0.2 if name == bound else 5.0)
+    with Loopback([TASK], always=HANG) as provider, pytest.raises(TimeoutError, match=rf"in time \({kind}\)"):
         reply("openai:m", provider)
 
 
@@ -258,11 +269,18 @@ def test_a_request_that_cannot_be_written_is_not_sent(model: str, text: Any) -> 
         assert provider.requests == []
 
 
-def test_a_stream_is_refused() -> None:
+def test_a_stream_is_refused_before_it_is_asked_for() -> None:
     with Loopback([TASK]) as provider:
         with pytest.raises(ProviderError, match="streaming") as told:
             reply("openai:m", provider, {**ask(), "stream": True})
-        assert told.value.status == 400
+        assert (told.value.status, provider.requests) == (400, [])
+
+
+def test_a_proxy_does_not_stand_between_this_machine_and_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    with Loopback([TASK]) as provider:
+        assert reply("openai:m", provider)["choices"]
 
 
 def test_one_client_a_loop_and_none_after_its_end() -> None:
@@ -279,6 +297,23 @@ def test_one_client_a_loop_and_none_after_its_end() -> None:
             asyncio.run(twice())
             assert provider.opened == loops
             assert _soon(lambda: provider.open == 0)
+
+
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # nobody can close what a dead loop held
+def test_a_loop_that_died_takes_its_client_with_it() -> None:
+    with Loopback([TASK]) as provider:
+        asked = endpoint("openai:m", provider.environment)
+        loop = asyncio.new_event_loop()
+        loop.run_until_complete(asked(ask()))
+        loop.close()
+
+        async def once() -> None:
+            await asked(ask())
+            await asked.close()
+
+        asyncio.run(once())
+        assert provider.opened == 2
+        gc.collect()
 
 
 def _soon(true: Callable[[], bool]) -> bool:
