@@ -67,11 +67,14 @@ def play(loop: asyncio.AbstractEventLoop, setting: Setting) -> Trace:
             if running.done() or not (isinstance(error, SystemExit) or STOPPED in str(error)):
                 raise
         except KeyboardInterrupt:
-            # It may have torn any task in the middle: that is nobody's to report, and may leave nothing to wake.
-            loop.set_exception_handler(lambda *_: None)
             running.cancel()
-            with suppress(asyncio.CancelledError, RuntimeError):
-                loop.run_until_complete(running)
+            try:
+                with suppress(
+                    asyncio.CancelledError, RuntimeError
+                ):  # it may have torn what was to wake the loop
+                    loop.run_until_complete(running)
+            finally:
+                loop.set_exception_handler(lambda *_: None)  # nor is a torn task anybody's to report
             raise
 
 

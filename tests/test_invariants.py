@@ -274,3 +274,54 @@ def test_a_plain_good_run() -> None:
         snapshot(),
     )
     assert names(*run) == []
+
+
+# each result of a batch stands under its own call
+
+
+def test_results_of_a_batch_given_to_the_wrong_calls() -> None:
+    found = verdicts(
+        request(1, 0, user()),
+        reply(1, TWO),
+        did(1, "read_file", A, "north: 5 boxes"),
+        did(2, "read_file", {"path": "b"}, "south: 7 boxes"),
+        request(2, 1, TWO, tool("c1", "south: 7 boxes"), tool("c2", "north: 5 boxes")),
+    )
+    assert [verdict.name for verdict in found] == ["misplaced_answer", "misplaced_answer"]
+    assert "c2, another call of its batch" in found[0].why
+
+
+# a result that was cut says so
+
+
+def cut(shown: str, value: str = "line\n" * 500) -> list[str]:
+    return names(
+        request(1, 0, user()),
+        reply(1, ONE),
+        did(1, "read_file", A, value),
+        request(2, 1, ONE, tool("c1", shown)),
+    )
+
+
+def test_a_result_that_just_ends_early() -> None:
+    assert cut("line\n" * 300) == ["silent_cut"]
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "line\n" * 500,
+        ("line\n" * 500).strip(),
+        "line\n" * 300 + "[truncated]",
+        "line\n" * 495,
+        "a summary of 500 lines",
+        "(no output)",
+        "",
+    ],
+)
+def test_a_result_that_is_whole_or_marked_or_put_in_other_words(shown: str) -> None:
+    assert cut(shown) == []
+
+
+def test_a_short_result_is_no_matter() -> None:
+    assert cut("12", "12.0" * 20) == []

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from forge_chaos import catalog
+from forge_chaos.adapters.native import adapter
 from forge_chaos.bench import Bench, Setup
 from forge_chaos.errors import Broken, Misuse
 from forge_chaos.events import Called, Event, Injected, Started, Trace, find
@@ -163,3 +164,62 @@ def test_a_solution_that_fails_its_own_graders_is_misuse() -> None:
 def test_without_a_solution_there_is_no_clean_trial() -> None:
     with bench() as home:
         assert Judge(home).clean(replace(home.scenario("sum_orders", 1), solve=None)) is None
+
+
+# where the agent's n-th call is not the expert's
+
+
+def reads_in_halves() -> Any:
+    """Sums up orders.csv, read in two halves; what it meets there ends it honestly."""
+
+    async def agent(tools: Any) -> str:
+        try:
+            text = "".join(
+                [
+                    await tools.call("read_file", {"path": "orders.csv", "offset": 4 * n, "limit": 4})
+                    for n in range(2)
+                ]
+            )
+        except Exception as error:
+            return f"FAILED: {type(error).__name__}"
+        amounts = [int(line.split(",")[1]) for line in text.splitlines()[1:-1]]
+        await tools.call("write_file", {"path": "total.txt", "text": str(sum(amounts))})
+        return "DONE"
+
+    return agent
+
+
+def halves(rule: str) -> Judgement:
+    with bench() as home:
+        home.seat = adapter.seat(reads_in_halves())
+        return judged(home, Judge(home), rule)
+
+
+def test_a_file_that_is_gone_from_its_second_page_on_is_gone() -> None:
+    """The expert reads it once, and never met that: it is asked what it does without the file."""
+    said = halves("missing_file.never@2..:read_file(orders.csv)")
+    assert (said.outcome, said.bar, said.acceptable) == ("gave_up", "wrong", True)
+
+
+def test_a_page_that_fails_once_is_no_excuse() -> None:
+    said = halves("tool_exception.runtime@2:read_file(orders.csv)")
+    assert (said.outcome, said.bar, said.acceptable) == ("gave_up", "full", False)
+
+
+def lists_first() -> Any:
+    async def agent(tools: Any) -> str:
+        try:
+            await tools.call("list_files", {"path": "."})
+        except Exception as error:
+            return f"FAILED: {type(error).__name__}"
+        return "DONE"
+
+    return agent
+
+
+@pytest.mark.parametrize(("rule", "bar"), [("@1..", "wrong"), ("", "full")])
+def test_a_tool_that_the_solution_never_uses_is_judged_by_the_file(rule: str, bar: str) -> None:
+    with bench() as home:
+        home.seat = adapter.seat(lists_first())
+        said = judged(home, Judge(home), f"timeout.raises{rule}:list_files(.)")
+    assert (said.outcome, said.bar) == ("gave_up", bar)

@@ -8,7 +8,7 @@ import pytest
 from forge_chaos.events import Body, Called, Returned, Told
 from forge_chaos.reading import read
 from forge_chaos.recorded import plain
-from forge_chaos.seen import seen
+from forge_chaos.seen import misplaced, seen
 from tests.traces import asks, failed, left_open, reply, request, says, started, tool, trace, user
 
 A = {"path": "a.csv"}
@@ -163,3 +163,74 @@ def test_a_call_that_the_harness_repeats_does_not_take_the_id_of_a_later_one() -
         )
     )
     assert [seen(reading, step) for step in reading.steps] == ["no", "no", "yes"]
+
+
+# a call that the harness makes for itself
+
+
+def own_call(shown: str) -> str:
+    """`seen` of a listing that the harness made while the model had asked to read a file."""
+    listing = {"path": "."}
+    reading = read(
+        trace(
+            started(),
+            request(1, 0, user()),
+            reply(1, asks(("c1", "list_files", listing))),
+            [Called(1, "list_files", listing), Returned(1, Told("[]"))],
+            request(2, 1, asks(("c1", "list_files", listing)), tool("c1", "[]")),
+            reply(2, asks(("c2", "read_file", A))),
+            [Called(2, "list_files", listing), Returned(2, Told(error=ERROR))],
+            request(3, 3, asks(("c2", "read_file", A)), tool("c2", shown)),
+        )
+    )
+    return seen(reading, reading.steps[1])
+
+
+def test_what_the_harness_asks_for_itself_is_seen_in_the_answer_to_whatever_the_model_asked() -> None:
+    assert own_call(TEXT) == "yes"
+
+
+def test_what_the_harness_asks_for_itself_it_does_not_owe_the_model() -> None:
+    assert own_call("id,amount") == "unknown"
+
+
+# results of a batch under the ids of others
+
+
+def batch(*answers: tuple[str, str], told: tuple[Any, Any] = ("north: 5 boxes", "south: 7 boxes")) -> Any:
+    calls = [("c1", "read_file", A), ("c2", "read_file", {"path": "b"})]
+    values = [None if value is None else Returned(n, Told(value)) for n, value in enumerate(told, 1)]
+    reading = read(
+        trace(
+            started(),
+            request(1, 0, user()),
+            reply(1, asks(*calls)),
+            Called(1, "read_file", A, order=(1, 0)),
+            Called(2, "read_file", {"path": "b"}, order=(1, 1)),
+            *[value for value in values if value is not None],
+            request(2, 1, asks(*calls), *(tool(*answer) for answer in answers)),
+        )
+    )
+    return [misplaced(reading, step) for step in reading.steps]
+
+
+def test_results_that_stand_where_they_belong_in_whatever_order() -> None:
+    assert batch(("c2", "south: 7 boxes"), ("c1", "north: 5 boxes")) == [None, None]
+
+
+def test_results_that_were_swapped() -> None:
+    assert batch(("c1", "south: 7 boxes"), ("c2", "north: 5 boxes")) == ["c2", "c1"]
+
+
+def test_a_result_under_the_id_of_a_call_that_was_given_up() -> None:
+    swapped = batch(("c1", "south: 7 boxes"), ("c2", "no answer in time"), told=(None, "south: 7 boxes"))
+    assert swapped == [None, "c1"]
+
+
+def test_a_result_that_is_not_shown_at_all_is_not_misplaced_nor_is_one_that_others_have_too() -> None:
+    assert batch(("c1", "ok"), ("c2", "south: 7 boxes")) == [None, None]
+    assert batch(("c1", "same text"), ("c2", "ok"), told=("same text", "same text")) == [None, None]
+
+
+def test_texts_too_short_to_be_told_apart_are_not_misplaced() -> None:
+    assert batch(("c1", "7"), ("c2", "5"), told=("5", "7")) == [None, None]

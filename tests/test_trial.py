@@ -497,7 +497,7 @@ def test_a_thread_that_outlives_the_trial_is_noted_and_one_that_ends_in_time_is_
 
     loop = VirtualLoop(patience=0.3)
     try:
-        assert noted(played(ends, loop=VirtualLoop(patience=20))) == {}
+        assert noted(played(ends)) == {}
         trace = played(stays, loop=loop)
         assert noted(trace) == {"left_running": {"threads": 1}}
         assert [v.name for v in invariants.violations(trace, reading.read(trace))] == ["left_running"]

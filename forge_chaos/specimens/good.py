@@ -11,6 +11,7 @@ from typing import Any
 from forge_chaos import reference
 from forge_chaos.modelserver.trouble import retry_after
 from forge_chaos.specimens._loop import Call, Meter, Told, Watched, loop, name_of
+from forge_chaos.specimens._searcher import searcher
 
 TRIES = 3
 PAGE = 6  # lines
@@ -173,3 +174,9 @@ async def other_way(task: Any, tools: Any, model: Any) -> str:
     """What the solution does with one tool is done with others."""
     other = _OtherWay(tools)
     return await loop(task, other, model, cost=other.taken)
+
+
+async def searches(task: Any, tools: Any, model: Any) -> str:
+    """It looks in ever more places until its step limit, and says so. Not in the table: the model is its
+    own, for one scenario; without it the bugs in `limits` would not show."""
+    return await loop(task, tools, searcher(model))

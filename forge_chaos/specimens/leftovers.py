@@ -4,32 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import threading
 import time
 from typing import Any
 
 from forge_chaos import reference
 from forge_chaos.specimens._loop import Call, Told, arguments, loop, name_of
 
+LATER = 0.1  # real seconds
+
 
 async def leaves_thread(task: Any, tools: Any, model: Any) -> str:
-    """A write that failed is handed to a thread, which does it after the run has ended."""
-    over, here = threading.Event(), asyncio.get_running_loop()
+    """Writes that failed are handed to a thread at the end, which does them when the run is over."""
+    here = asyncio.get_running_loop()
+    left: list[dict[str, Any]] = []
 
-    def later(name: str, args: dict[str, Any]) -> None:
-        over.wait()
-        asyncio.run_coroutine_threadsafe(reference.use(tools, name, args), here).result()
+    def flush(args: dict[str, Any]) -> None:
+        time.sleep(LATER)
+        asyncio.run_coroutine_threadsafe(reference.use(tools, "write_file", args), here).result()
 
     async def perform(tools: Any, call: Call) -> Told:
         told = await reference.perform(tools, call)
         if told[1] and name_of(call) == "write_file":
-            here.run_in_executor(None, later, "write_file", arguments(call))
+            left.append(arguments(call))
         return told
 
     try:
         return await loop(task, tools, model, perform=perform)
     finally:
-        over.set()
+        for args in left:
+            here.run_in_executor(None, flush, args)
 
 
 async def leaves_task(task: Any, tools: Any, model: Any) -> str:

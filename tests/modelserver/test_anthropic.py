@@ -126,7 +126,9 @@ def test_system_messages_become_the_prompt_wherever_they_stand() -> None:
     )
     assert made["system"] == "Be brief.\n\nBe good."
     assert len(made["messages"]) == 1
-    assert "system" not in request({"role": "system", "content": ""}, USER)
+    empty = {"role": "system", "content": ""}
+    assert request(empty, USER, {"role": "developer", "content": "Be good."})["system"] == "Be good."
+    assert "system" not in request(empty, USER)
 
 
 def test_an_empty_message_is_left_out() -> None:
