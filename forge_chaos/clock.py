@@ -23,7 +23,6 @@ Ts = TypeVarTuple("Ts")
 GLANCE = 0.02  # real seconds between two looks at threads still working
 PATIENCE = 5.0  # real seconds for which work outside of the loop holds the virtual clock
 SPINS = 100_000  # turns of the loop in which no time passes, until going round counts as waiting
-_FORSAKEN: list[asyncio.Task[Any]] = []  # tasks that swallowed every end; destroyed, they would run once more
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -174,7 +173,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         for task in asyncio.all_tasks(self):
             if task is not here:
                 _put_to_sleep(task)
-                _FORSAKEN.append(task)
         for handle in (*self._ready, *self._scheduled):
             handle.cancel()
         self._trial += 1
@@ -227,10 +225,14 @@ def show(task: asyncio.Task[Any]) -> None:
 
 
 def _put_to_sleep(task: asyncio.Task[Any]) -> None:
+    """A task that swallows every cancellation is never woken again, and never destroyed: that would run
+    it once more, and where each of its calls fails at once, for ever."""
     waiter: Any = getattr(task, "_fut_waiter", None)
     for callback, _ in list(getattr(waiter, "_callbacks", None) or ()):
         waiter.remove_done_callback(callback)
-    task._log_destroy_pending = False  # type: ignore[attr-defined]  # asyncio's own switch, unknown to its types
+    import ctypes
+
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(task))
 
 
 def _settle(work: Future[T], result: Any = None, error: BaseException | None = None) -> None:

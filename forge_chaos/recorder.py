@@ -25,7 +25,9 @@ class Recorder:
     ) -> None:
         self._now = now
         self._start = now()
-        self._raw: list[tuple[float, type[Any], tuple[Any, ...]]] = []
+        # Flat - time, kind, fields, time, kind, fields - since a tuple for each event would be one more
+        # object for the collector to walk.
+        self._raw: list[Any] = []
         self._events: list[Event] = []
         self._sink = sink
         self._ended = False
@@ -34,16 +36,16 @@ class Recorder:
     def __call__(self, kind: type[Body], *fields: Any) -> None:
         if self._ended:
             return
-        self._raw.append((self._now(), kind, fields))
+        self._raw += (self._now(), kind, fields)
         if self._sink is not None:
             self._sink(self._build()[-1])
 
     def __len__(self) -> int:
-        return len(self._raw)
+        return len(self._raw) // 3
 
     def _build(self) -> list[Event]:
-        for seq in range(len(self._events), len(self._raw)):
-            at, kind, fields = self._raw[seq]
+        for seq in range(len(self._events), len(self)):
+            at, kind, fields = self._raw[3 * seq : 3 * seq + 3]
             self._events.append(Event(seq, round(at - self._start, 6), kind(*fields)))
         return self._events
 

@@ -115,6 +115,17 @@ def test_a_rule_is_resolved_with_its_mechanism_bound(written: Callable[..., Path
     assert catalog.resolve(Rule("mine", "other"), catalog.faults([written()])).bar == "wrong"
 
 
+def test_a_burst_has_a_bar_of_its_own_where_one_is_stated() -> None:
+    known = catalog.faults()
+
+    def bar(text: str) -> str | None:
+        return catalog.resolve(notation.parse(text), known).bar
+
+    assert (bar("rate_limited.no_header@2"), bar("rate_limited.no_header@2..4")) == ("full", "wrong")
+    assert (bar("rate_limited@1..+heal=20"), bar("rate_limited@1..")) == ("full", "wrong")
+    assert (bar("timeout@1..3"), bar("timeout@1..+heal=20")) == ("full", "wrong")
+
+
 @pytest.mark.parametrize(
     ("rule", "said"),
     [

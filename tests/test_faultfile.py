@@ -39,6 +39,13 @@ def test_a_file_becomes_frozen_data(tmp_path: Path) -> None:
     )
 
 
+def test_a_burst_may_last_for_a_time(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    path.write_text(path.read_text().replace('"other"', '"other"\nlasts = ["burst"]\nheal = 20'))
+    other = faultfile.fault(path).variants[1]
+    assert (other.lasts, other.heal) == (("burst",), 20.0)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

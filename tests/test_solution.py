@@ -28,6 +28,7 @@ GOOD: list[tuple[Shape, str, Any]] = [
 BAD: list[tuple[Shape, str]] = [
     (text(), "TimeoutError: timed out"),
     (text(), "RuntimeError"),
+    (text(), "RuntimeError\n[This call has failed 3 times. Try something else.]"),
     (text(), "[Errno 2] No such file or directory: 'a'"),
     (text(empty=False), " \n"),
     (text("# Title"), "timed out"),

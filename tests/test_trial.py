@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forge_chaos import invariants, natural, notation, reading, tracefile, trial
+from forge_chaos import invariants, notation, reading, tracefile, trial
 from forge_chaos.clock import VirtualLoop
 from forge_chaos.events import (
     Abandoned,
@@ -34,7 +34,7 @@ from forge_chaos.events import (
     Trace,
     find,
 )
-from forge_chaos.nouns import Answer, Call, Err, Limits, Ok, Rule, Scenario, Tool
+from forge_chaos.nouns import Answer, Call, Err, Limits, Ok, Rule, Tool
 from forge_chaos.ports import Seat, World
 from forge_chaos.recorded import redactor, words
 from tests.gates import Planned, Shelf, failing, played
@@ -766,7 +766,7 @@ def agent_of(steps: list[tuple[str, Any]], together: bool) -> Callable[..., Awai
             raise what
         if kind == "leave":
             loop = asyncio.get_running_loop()
-            loop.leftover = loop.create_task(tools.call("wait", {"seconds": 0.7}))  # type: ignore[attr-defined]  # kept
+            loop.leftover = loop.create_task(one(tools, "wait", 0.7))  # type: ignore[attr-defined]  # kept alive
             return
         args = {"seconds": what} if kind == "wait" else {"name": what, "value": [what]}
         try:
@@ -841,5 +841,3 @@ def test_started_says_what_was_to_happen() -> None:
     assert started.tools["look"]["roles"] == ["read"]
     assert started.resources == {"a": "alpha"}
     assert started.prompt == "Look at a." + trial.CONTRACT
-    assert natural.CODES
-    assert Scenario("x", "y").limits.steps

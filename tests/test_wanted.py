@@ -35,6 +35,13 @@ def test_a_class_is_swept_and_keeps_what_narrows_it() -> None:
     assert (fault.id, narrow.variant, narrow.tool) == ("timeout", "hangs", "read_*")
 
 
+def test_a_wording_is_asked_of_those_that_have_it() -> None:
+    ((_, narrow),) = read("truncated_context+text=bare").swept  # its other variants have no words
+    assert narrow.text == "bare"
+    ((_, narrow),) = read("timeout.partial+text=misleading").swept
+    assert (narrow.variant, narrow.text) == ("partial", "misleading")
+
+
 def test_each_item_with_a_number_or_a_chance_is_a_plan_of_its_own() -> None:
     found = read("timeout@2,missing_file,50%silent_noop")
     assert plans(found) == [["timeout@2"], ["50%silent_noop"]]
@@ -58,6 +65,8 @@ def test_a_plan_goes_with_faults_that_are_asked_for_too() -> None:
         ("timeot@2", None, "no fault 'timeot'"),
         (None, "timeout,timeot", "no fault 'timeot'"),
         ("timeout.hang", None, "no variant of timeout 'hang'"),
+        ("timeout.hangs+text=bare", None, "no wording of timeout.hangs 'bare'"),
+        ("empty_output+text=bare", None, "no wording of empty_output.text 'bare'"),
         ("", None, "no fault was asked for"),
         (None, "", "no fault was asked for"),
     ],

@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from forge_chaos.modelserver.keys import canonical
@@ -189,8 +189,11 @@ class _Looks:
         verify = self.step.verify
         assert verify is not None
         args, mind = self.step.call.args, self.mind
+        back = mind.step(verify.tool, verify.asks(args))
 
         def shape(text: str) -> bool:
+            if _emptied(text, mind.good(back.call)):
+                raise ValueError("more is gone than one call can take away")
             # A predicate that holds for nothing at all, too, says only that the text is good.
             vacuous = verify.holds(args, "")
             if verify.holds(args, text) and not (vacuous and text):
@@ -200,7 +203,7 @@ class _Looks:
             self.credible = text in self.before or _denies(args, text)
             return verify.holds(args, text)
 
-        return await _read(mind.step(verify.tool, verify.asks(args), shape), mind, listing)
+        return await _read(replace(back, expect=shape), mind, listing)
 
 
 def _looks(step: Step, mind: Mind) -> _Looks:
@@ -243,6 +246,19 @@ def _damaged(text: str) -> bool:
     except (ValueError, RecursionError):
         return True
     return False
+
+
+def _emptied(text: str, known: frozenset[str]) -> bool:
+    """Is it an empty list, where a list of two or more was shown before?"""
+    return text.strip() == "[]" and any(len(_list(other)) > 1 for other in known)
+
+
+def _list(text: str) -> list[Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    return found if isinstance(found, list) else []
 
 
 def _denies(args: Any, text: str) -> bool:

@@ -13,6 +13,7 @@ from forge_chaos.modelserver.move import Ask, Move, Say
 from forge_chaos.modelserver.run import Run, persona
 from forge_chaos.modelserver.view import Reply
 from forge_chaos.nouns import ToolSpec, Verify
+from forge_chaos.solution import matches
 from tests.modelserver import small
 
 ORDER = Reply('{"id": "O7", "amount": 30}')
@@ -126,6 +127,82 @@ def test_a_text_seen_before_the_act_is_a_credible_denial() -> None:
     assert play(append, [old, done, old, old], specs)[1] == "asks append after 0"
     other = Reply("line\n")
     assert play(append, [old, done, other, other], specs)[1].startswith("FAILED: append: unclear: ")
+
+
+WHOLE = replace(
+    small.SPECS["write_file"],
+    verify=Verify("read_file", {"path": "path"}, lambda args, text: args["text"] in text, whole=True),
+)
+
+
+def rewritten(*replies: str, allow: Mapping[str, Any] | None = None, whole: bool = True) -> tuple[str, str]:
+    """A file that is read and then written anew, and these replies."""
+
+    async def rewrite(task: Any, tools: Any) -> str:
+        before = await tools.read_file(path="a", expect=matches(r"v\d+"))
+        told = await tools.write_file(path="a", text=f"{before}+", allow=allow or {})
+        return f"{told}\nDONE"
+
+    specs = {**small.SPECS, "write_file": WHOLE} if whole else small.SPECS
+    return play(rewrite, [Reply(text) for text in replies], specs)
+
+
+def test_what_was_read_is_read_again_before_it_is_replaced() -> None:
+    asked, answer = rewritten("v1", "v1\n", "wrote 3 characters to a", "v1+")
+    assert asked == "read_file read_file write_file read_file"
+    assert answer.endswith("DONE")
+    assert rewritten("v1", whole=False)[1] == "asks write_file after 0"
+
+
+def test_what_another_hand_has_changed_meanwhile_is_not_overwritten() -> None:
+    assert rewritten("v1", "v2") == (
+        "read_file read_file",
+        "FAILED: write_file: stale: it has changed since it was read",
+    )
+    assert rewritten("v1", "v2", allow={"stale": "begin again"})[1] == "begin again\nDONE"
+
+
+def test_a_damaged_look_is_no_change() -> None:
+    assert rewritten("v1", "timed out")[1] == "asks read_file after 0"
+    assert rewritten("v1", "timed out", "v1")[1] == "asks write_file after 0"
+    answer = rewritten("v1", *["timed out"] * 3, allow={"stale": "begin again"})[1]
+    assert answer == "FAILED: write_file: unclear: could not be read again: timed out"
+
+
+def test_its_own_change_is_no_other_hands() -> None:
+    async def twice(task: Any, tools: Any) -> str:
+        await tools.read_file(path="a")
+        for text in ("one", "two"):
+            await tools.write_file(path="a", text=text)
+        return "DONE"
+
+    done = [Reply("wrote 3 characters to a"), Reply("one")]
+    replies = [Reply("old"), Reply("old"), *done, Reply("one")]
+    assert play(twice, replies, {**small.SPECS, "write_file": WHOLE})[1] == "asks write_file after 0"
+
+
+def test_one_deletion_does_not_empty_a_folder_of_two() -> None:
+    def gone(args: Mapping[str, Any], text: str) -> bool:
+        return text.startswith("[") and args["path"] not in json.loads(text)
+
+    specs = dict(small.SPECS)
+    specs["delete"] = small.spec(
+        "delete",
+        ["write"],
+        "path",
+        target="path",
+        returns="deleted",
+        verify=Verify("list_files", {"path": "=."}, gone),
+    )
+
+    async def delete(task: Any, tools: Any) -> str:
+        await tools.list_files(path=".")
+        await tools.delete(path="a")
+        return "DONE"
+
+    two, one, deleted = Reply('["a", "b"]'), Reply('["a"]'), Reply("deleted")
+    assert play(delete, [two, deleted, Reply("[]")], specs)[1] == "asks list_files after 0"
+    assert play(delete, [one, deleted, Reply("[]")], specs)[1] == "DONE"
 
 
 def test_a_predicate_that_holds_for_anything_does_not_hold_for_trouble() -> None:

@@ -18,6 +18,7 @@ KINDS = [
     ("fatal: the session has been revoked; do not retry", "refused"),
     ("ConnectionRefusedError: [Errno 111] Connection refused", "transient"),
     ("429 Too Many Requests", "transient"),
+    ("getaddrinfo ENOTFOUND api.example.com", "transient"),
     ("503 Service Unavailable", "transient"),
     ("Rate limit reached, try again in 20 s", "transient"),
     ("TimeoutError", "unclear"),
