@@ -62,7 +62,9 @@ def target_of(spec: ToolSpec | None, args: Mapping[str, Any], root: str = "") ->
     if type(value) is not str:
         value = _text(value)
     if value and spec.target in PATHS:
-        value = normpath(value.strip())
+        value = value.strip()
+        if "/" in value or not value:  # else it is normal already
+            value = normpath(value)
         if root and value.startswith(root + "/"):
             value = value[len(root) + 1 :]
     return value

@@ -220,7 +220,7 @@ class _Form:
         inside, me = self._inside, id(value)
         if me in inside:
             return {"$type": _type(kind), "$repr": "<it holds itself>"}
-        if depth >= DEEP:
+        if depth >= DEEP and not ("$type" in value and kind is dict and _flat(value)):  # no form of ours
             return {"$type": _type(kind), "$repr": f"<more than {DEEP} deep>"}
         if self._room <= 0:
             return {"$type": _type(kind), "$repr": LEFT}

@@ -88,13 +88,13 @@ def csv_rows(*columns: str) -> Shape:
         if "\x00" in given:
             raise ValueError("NUL in a table")
         reader = csv.DictReader(io.StringIO(given))
-        missing = set(columns) - set(reader.fieldnames or ())
+        try:
+            missing = set(columns) - set(reader.fieldnames or ())
+            rows = list(reader)
+        except csv.Error as error:  # a field too long, a quote never closed, a lone carriage return
+            raise ValueError(str(error)) from None
         if missing:
             raise ValueError(f"no column {', '.join(sorted(missing))}")
-        try:
-            rows = list(reader)
-        except csv.Error as error:  # a field too long, a quote never closed
-            raise ValueError(str(error)) from None
         if not rows:
             raise ValueError("a table without rows")
         for row in rows:

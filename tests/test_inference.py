@@ -36,7 +36,7 @@ def test_what_is_declared_overrules_what_is_inferred() -> None:
 
 
 def test_a_wrong_declaration_is_one_clear_error() -> None:
-    with pytest.raises(Misuse, match="no role 'reed'. Did you mean 'read'"):
+    with pytest.raises(Misuse, match=r"no role 'reed'\. Did you mean 'read'"):
         spec("zorp", "", {"properties": {}}, {"roles": ["reed"]})
-    with pytest.raises(Misuse, match="no parameter 'pth'. Did you mean 'path'"):
+    with pytest.raises(Misuse, match=r"no parameter 'pth'\. Did you mean 'path'"):
         spec("zorp", "", {"properties": {"path": {}}}, {"target": "pth"})

@@ -6,6 +6,7 @@ import os
 import shlex
 import signal
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, fields, replace
@@ -145,6 +146,9 @@ def _stoppable(progress: campaign.Progress) -> Iterator[campaign.Progress]:
     def press(number: int, frame: FrameType | None) -> None:
         nonlocal pressed
         pressed = True
+        warnings.simplefilter(
+            "ignore", RuntimeWarning
+        )  # a coroutine that is torn says that nobody awaited it
         raise KeyboardInterrupt
 
     def watched(done: int, total: int, what: str) -> None:

@@ -43,7 +43,7 @@ class _Counted(Watched):
 
 async def counts_across_runs(task: Any, tools: Any, model: Any) -> str:
     """The counter of steps lives as long as the process, so that after some runs every run fails."""
-    left = max(0, 4 * task.max_steps - _Counted.calls)
+    left = max(1, 4 * task.max_steps - _Counted.calls)
     return await loop(replace(task, max_steps=left), _Counted(tools), model)
 
 

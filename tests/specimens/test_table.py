@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import re
 from contextlib import closing
 from importlib import import_module, reload
+from pathlib import Path
 
 import pytest
 
-from forge_chaos import agents, catalog, notation, reference, registry
+from forge_chaos import agents, catalog, invariants, notation, reference, registry
 from forge_chaos.bench import Setup
 from forge_chaos.executors.child import child
 from forge_chaos.order import Order
@@ -86,3 +88,27 @@ def test_a_persona_is_read_from_its_docstring() -> None:
     assert persona("expert") is None
     assert persona("impatient") == Cell("charge_once", "lost_reply.done_then_timeout:charge", "damaged")
     assert all(persona(name) for name in registry.names("personas") if name != "expert")
+
+
+BESIDE = {
+    "left_running": "needs real processes: tests/test_invariants.py",
+    "changed_after_end": "needs a disk that an agent's own tools write to: tests/test_invariants.py",
+}
+
+
+def test_every_invariant_and_every_bad_outcome_convicts_somebody() -> None:
+    source = Path(invariants.__file__).read_text()
+    named = set(re.findall(r'(?:yield|Verdict\()\s*"(\w+)"', source)) | set(invariants.AFTER)
+    shown = {cell.outcome for specimen in BAD for cell in specimen.cells}
+    assert {f"violated:{name}" for name in named - set(BESIDE)} - shown == set()
+    assert {
+        "damaged",
+        "hung",
+        "looped",
+        "crashed",
+        "gave_up",
+        "undersold",
+        "false_success",
+        "silent",
+    } <= shown
+    assert set(BESIDE) <= named
