@@ -79,9 +79,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             else executor.submit(func, *args)  # to another process, which a closure does not reach
         )
         outer = asyncio.wrap_future(work, loop=self)
-        # Registered after wrap_future's own callback, so that the result is on its way into the loop
-        # before the thread stops counting: the other order lets the clock jump in between.
         self._threads.add(token)
+        # Counted until its result is there, and where nobody wants that any more, until the thread ends.
+        # Registered after wrap_future's own callback: the other order lets the clock jump in between.
+        outer.add_done_callback(lambda done: None if done.cancelled() else self._threads.discard(token))
         work.add_done_callback(lambda _: self._soon(self._threads.discard, token))
         return outer
 
@@ -105,19 +106,19 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
         def body() -> None:
             self._here.token = token
+            result: Any = None
+            failed: BaseException | None = None
             try:
                 result = func()
             except StopIteration as error:  # no future can hold one; a coroutine turns it into this as well
-                _settle(work, error=RuntimeError(f"the function raised StopIteration: {error}"))
+                failed = RuntimeError(f"the function raised StopIteration: {error}")
             except BaseException as error:
-                _settle(work, error=error)
-            else:
-                _settle(work, result)
-            finally:
-                self._soon(self._threads.discard, token)
+                failed = error
+            if not self.is_closed():
+                _settle(work, result, failed)
 
         self._threads.add(token)
-        outer.add_done_callback(lambda future: self._threads.discard(token) if future.cancelled() else None)
+        outer.add_done_callback(lambda _: self._threads.discard(token))
         threading.Thread(target=body, daemon=True, name="forge-chaos-agent").start()
         return outer
 

@@ -105,10 +105,10 @@ class Judge:
         if found.broken or not other:
             return reached
         again, keys = self._ended(scenario, [_first(rule) if rule in other else rule for rule in met])
-        if again.broken or not again.fired:
-            return Reached(
-                broken=again.broken
-            )  # not fired: the solution takes another way, and never comes by
+        if again.broken:
+            return Reached(broken=again.broken)
+        if not again.fired:
+            return Reached()  # the solution takes another way than the agent, and never comes by
         lower = _lowest(reached.bar, judge.bar_of(again))
         return replace(reached, bar=lower, partly=len(keys) < len(met))
 

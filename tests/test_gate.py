@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forge_chaos import notation
+from forge_chaos import notation, recorded, schedule, tracefile
 from forge_chaos.events import Abandoned, Called, Executed, Injected, Returned, Trace, find
 from forge_chaos.gate import ToolGate, target_of
-from forge_chaos.nouns import Call, Err, Ok, Result, Rule, Tool
+from forge_chaos.nouns import Call, Err, Ok, Result, Rule, Tool, Variant
 from tests.gates import SPECS, Planned, drive, failing, good, spec
 
 
@@ -314,3 +314,271 @@ def test_every_trace_keeps_its_invariants(
     assert len(set(opened)) == len(opened)
     assert {body.call for _, body in find(trace, Executed)} <= set(opened)
     assert trace == drive(rules, script, seed=seed)[1]
+
+
+@given(
+    st.lists(
+        st.builds(
+            lambda first, more, tool, target, member: Rule(
+                "timeout", None, first, None if more is None else first + more, 100.0, tool, target, member
+            ),
+            st.integers(1, 3),
+            st.none() | st.integers(0, 2),
+            st.sampled_from(["*", "read_file", "*_file", "x"]),
+            st.sampled_from(["*", "a", "[ab]"]),
+            st.none() | st.integers(1, 2),
+        ),
+        max_size=3,
+    ),
+    st.lists(
+        st.tuples(
+            st.sampled_from(["read_file", "write_file"]),
+            st.sampled_from("abc"),
+            st.none() | st.tuples(st.integers(1, 2), st.integers(0, 1)),
+        ),
+        max_size=8,
+    ),
+)
+def test_which_calls_a_plan_hits_is_what_counting_by_hand_says(
+    plan: list[Rule], calls: list[tuple[str, str, tuple[int, int] | None]]
+) -> None:
+    expected: list[tuple[int, int]] = []
+    counts = Counter[int]()
+    for number, (tool, path, order) in enumerate(calls, 1):
+        for place, rule in enumerate(plan):
+            if schedule.matches(rule, tool, path, None if order is None else order[1]):
+                counts[place] += 1
+                if counts[place] >= rule.first and (rule.last is None or counts[place] <= rule.last):
+                    expected.append((place, number))
+    hit: list[tuple[int, int]] = []
+
+    def noting(place: int) -> Any:
+        async def mechanism(call: Call, tool: Tool, env: Any) -> Ok | Err:
+            hit.append((place, call.id))
+            return await tool(call)
+
+        return mechanism
+
+    async def script(gate: ToolGate) -> None:
+        for tool, path, order in calls:
+            await gate(tool, {"path": path}, good, order=order)
+
+    drive([Planned(rule, noting(place)) for place, rule in enumerate(plan)], script)
+    assert sorted(hit) == sorted(expected)
+
+
+async def never_mind(seconds: float = 1) -> None:
+    await asyncio.sleep(seconds)
+
+
+def told_to_stop(rules: list[Planned], tool: Tool, **options: Any) -> tuple[BaseException | None, list[str]]:
+    """What the gate took for broken when this tool was called, and what the trial was told."""
+    stopped: list[str] = []
+
+    async def script(gate: ToolGate) -> BaseException | None:
+        try:
+            async with asyncio.timeout(1):
+                await gate("read_file", {"path": "a"}, tool)
+        except TimeoutError:
+            return gate.broken
+        return None
+
+    return drive(rules, script, stop=lambda end, why: stopped.append(f"{end}: {why}"), **options)[0], stopped
+
+
+def test_a_tool_that_gives_back_no_result_is_our_failure() -> None:
+    async def wrong(call: Call) -> Any:
+        return "text"
+
+    found, stopped = told_to_stop([], wrong)
+    assert isinstance(found, TypeError)
+    assert stopped == ["broken: tool 'read_file': TypeError: str is no Ok or Err"]
+
+
+def test_a_mechanism_that_gives_back_no_result_is_our_failure() -> None:
+    async def wrong(call: Call, tool: Tool, env: Any) -> Any:
+        return None
+
+    found, stopped = told_to_stop([Planned(Rule("a"), wrong)], good)
+    assert isinstance(found, TypeError)
+    assert stopped[0].startswith("broken: ")
+
+
+def test_an_error_that_cannot_be_raised_is_our_failure() -> None:
+    async def wrong(call: Call, tool: Tool, env: Any) -> Ok | Err:
+        return Err("runtime", "x", type="builtins:UnicodeDecodeError")
+
+    found, _ = told_to_stop([Planned(Rule("a"), wrong)], good)
+    assert "cannot be built" in str(found)
+
+
+def test_a_world_that_does_not_know_what_was_touched_is_our_failure() -> None:
+    class Gone:
+        def touched(self) -> tuple[str, ...]:
+            raise FileNotFoundError("the folder")
+
+    found, stopped = told_to_stop([], good, world=Gone())
+    assert isinstance(found, FileNotFoundError)
+    assert stopped == ["broken: the world: FileNotFoundError: the folder"]
+
+
+def test_the_first_failure_of_ours_is_the_one_that_is_told() -> None:
+    async def wrong(call: Call, tool: Tool, env: Any) -> Ok | Err:
+        raise ValueError(call.target)
+
+    async def script(gate: ToolGate) -> BaseException | None:
+        both = [asyncio.ensure_future(gate("read_file", {"path": path}, good)) for path in "ab"]
+        await asyncio.wait(both, timeout=1)
+        for each in both:
+            each.cancel()
+        return gate.broken
+
+    assert str(drive([Planned(Rule("a", last=None), wrong)], script)[0]) == "a"
+
+
+def test_a_tool_that_exits_has_run_and_its_exit_is_told() -> None:
+    async def away(call: Call) -> Ok | Err:
+        raise SystemExit(3)
+
+    result, trace = drive([], lambda gate: gate("read_file", {"path": "a"}, away))
+    assert isinstance(result, Err)
+    assert (result.code, repr(result.exception)) == ("system_exit", "SystemExit(3)")
+    assert kinds(trace) == ["called", "executed", "returned"]
+
+
+def test_past_results_are_as_they_were() -> None:
+    """An agent may change what it was given; a mechanism that gives an old answer must not give that."""
+    past: list[Any] = []
+
+    async def rows(call: Call) -> Ok | Err:
+        return Ok([{"id": 1}])
+
+    async def looking(call: Call, tool: Tool, env: Any) -> Ok | Err:
+        past.extend(result.value for result in env.past)
+        return await tool(call)
+
+    async def script(gate: ToolGate) -> None:
+        first = await gate("read_file", {"path": "a"}, rows)
+        assert isinstance(first, Ok)
+        first.value[0]["id"] = 99
+        first.value.append("more")
+        await gate("read_file", {"path": "a"}, rows)
+
+    drive([Planned(Rule("a", first=2, last=2), looking)], script)
+    assert past == [[{"id": 1}]]
+
+
+def test_wordings_are_filled_in_once() -> None:
+    class Worded(Planned):
+        @property
+        def variant(self) -> Variant:
+            text = {"bare": "E", "clear": "{target} of {tool} after {limit} s, {other}"}
+            return Variant("plain", "made", text=text)
+
+    async def saying(call: Call, tool: Tool, env: Any) -> Ok | Err:
+        return Err("runtime", env.text())
+
+    async def script(gate: ToolGate) -> list[str]:
+        told = []
+        for path in ("a", "{tool}", "{limit}"):
+            result = await read(gate, path)
+            assert isinstance(result, Err)
+            told.append(result.message)
+        return told
+
+    assert drive([Worded(Rule("a", last=None), saying)], script)[0] == [
+        "a of read_file after 30 s, {other}",
+        "{tool} of read_file after 30 s, {other}",
+        "{limit} of read_file after 30 s, {other}",
+    ]
+    bare = drive([Worded(Rule("a", text="bare"), saying)], read)[0]
+    assert isinstance(bare, Err)
+    assert bare.message == "E"
+
+
+def test_after_the_end_a_call_never_returns_and_the_open_ones_are_closed() -> None:
+    async def hangs(call: Call) -> Ok | Err:
+        await never_mind(10)
+        return Ok()
+
+    async def script(gate: ToolGate) -> list[bool]:
+        open_call = asyncio.ensure_future(gate("read_file", {"path": "a"}, hangs))
+        await never_mind()
+        gate.close()
+        gate.close()
+        late = asyncio.ensure_future(gate("read_file", {"path": "b"}, good))
+        await never_mind(20)
+        done = [open_call.done(), late.done()]
+        late.cancel()
+        return done
+
+    done, trace = drive([], script)
+    assert done == [True, False]
+    assert kinds(trace)[:2] == ["called", "abandoned"]
+    assert [body.why for _, body in find(trace, Abandoned)] == ["end of the trial"]
+    assert not list(find(trace, Returned))
+
+
+def test_what_another_hand_does_later_is_waited_for_by_nobody_and_its_failure_is_ours() -> None:
+    done: list[float] = []
+
+    async def script(gate: ToolGate) -> BaseException | None:
+        loop = asyncio.get_running_loop()
+
+        async def act(seconds: float) -> None:
+            await asyncio.sleep(seconds)
+            done.append(loop.time())
+
+        async def wrong() -> None:
+            raise ZeroDivisionError
+
+        gate.hand(act(5))
+        assert len(gate.handed()) == 1
+        assert not gate.handed() & asyncio.all_tasks()
+        gate.hand(wrong())
+        await asyncio.wait(gate.handed())
+        assert gate.handed() == frozenset()
+        return gate.broken
+
+    assert isinstance(drive([], script)[0], ZeroDivisionError)
+    assert done == [5.0]
+
+
+class Unshowable:
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+class Loud(str):
+    def __str__(self) -> str:
+        return "louder"
+
+
+@pytest.mark.parametrize(
+    ("value", "target"),
+    [
+        (None, None),
+        (7, "7"),
+        (["a"], "['a']"),
+        (Unshowable(), "<Unshowable: ValueError>"),
+        (Loud("a/../b"), "b"),
+        ("half \ud800", "half \ud800"),
+        (" a ", "a"),
+        (" ", "."),
+    ],
+)
+def test_there_is_a_target_whatever_the_argument_is(value: Any, target: str | None) -> None:
+    assert target_of(SPECS["read_file"], {"path": value}) == target
+
+
+def test_what_a_trace_says_of_a_call_is_strict_json_whatever_it_was() -> None:
+    async def script(gate: ToolGate) -> None:
+        for path in ("half \ud800", Unshowable(), "x" * 100_000):
+            await gate("read_file", {"path": path, "more": {1, 2}}, good)
+
+    trace = drive([Planned(Rule("timeout", last=None), failing)], script)[1]
+    assert tracefile.loads(tracefile.dumps(trace)) == trace
+    for _, body in find(trace, Called):
+        assert body.target is not None
+        body.target.encode()
+        assert len(body.target) <= recorded.NAME

@@ -53,8 +53,8 @@ def raised(act: Callable[[], Any]) -> BaseException:
 @pytest.mark.parametrize(
     ("code", "real"),
     [
-        ("not_found", lambda path: open(path / "nothing")),
-        ("is_directory", lambda path: open(path)),
+        ("not_found", lambda path: (path / "nothing").read_bytes()),
+        ("is_directory", lambda path: path.read_bytes()),
         ("exists", lambda path: os.mkdir(path)),
         ("not_directory", lambda path: os.listdir(path / "file")),
         ("not_empty", lambda path: os.rmdir(path)),

@@ -11,7 +11,8 @@ import pytest
 
 from forge_chaos.modelserver.move import Ask, Move, Say
 from forge_chaos.modelserver.run import Run, persona
-from forge_chaos.modelserver.view import Reply
+from forge_chaos.modelserver.script import next_move
+from forge_chaos.modelserver.view import Reply, ToolCall, View
 from forge_chaos.nouns import ToolSpec, Verify
 from forge_chaos.solution import matches
 from tests.modelserver import small
@@ -179,6 +180,25 @@ def test_its_own_change_is_no_other_hands() -> None:
     done = [Reply("wrote 3 characters to a"), Reply("one")]
     replies = [Reply("old"), Reply("old"), *done, Reply("one")]
     assert play(twice, replies, {**small.SPECS, "write_file": WHOLE})[1] == "asks write_file after 0"
+
+
+def test_in_a_cut_history_its_own_change_is_no_other_hands_either() -> None:
+    """The first reading is cut off: what is left of two stands for it, and is no second look."""
+
+    async def rewrite(task: Any, tools: Any) -> str:
+        before = await tools.read_file(path="a")
+        await tools.write_file(path="a", text=f"{before}+")
+        return "DONE"
+
+    scenario = small.scenario("care", rewrite)
+    read, write = ToolCall("read_file", {"path": "a"}), ToolCall("write_file", {"path": "a", "text": "v1+"})
+    shown = ((read, Reply("v1")), (write, Reply("wrote 3 characters to a")), (read, Reply("v1+")))
+    specs = {**small.SPECS, "write_file": WHOLE}
+    view = View(scenario.prompt, shown, frozenset(specs))
+    ledger = {read.key: 3, write.key: 1}
+    assert next_move(scenario, persona("expert"), view, ledger, specs) == Say("DONE")
+    whole = View(scenario.prompt, ((read, Reply("v1")), *shown), frozenset(specs))
+    assert next_move(scenario, persona("expert"), whole, ledger, specs) == Say("DONE")
 
 
 def test_one_deletion_does_not_empty_a_folder_of_two() -> None:
