@@ -1,8 +1,8 @@
 """forge-chaos: a fault-injection robustness tester for LLM agents.
 
-    from forge_chaos import Scenario
+    from forge_chaos import Scenario, run
 
-is the door for Python: a task with its set-up and its checks, written where the agent is.
+is the door for Python: a task with its set-up and its checks, written where the agent is, and tried.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from forge_chaos.api import Scenario as Scenario
+    from forge_chaos.api import run as run
 
 __version__ = "0.1.0"
-_DOOR = frozenset({"Scenario"})
+_DOOR = frozenset({"Scenario", "run"})
 
 
 def __getattr__(name: str) -> Any:

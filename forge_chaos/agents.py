@@ -57,7 +57,12 @@ def seat(spec: str | None, forced: str | None = None) -> Seat:
     where, colon, attribute = spec.rpartition(":")
     if not colon or not where or not all(part.isidentifier() for part in attribute.split(".")):
         raise Misuse(f"cannot read agent {spec!r}. {FORMS}")
-    thing = _attribute(_load(where, spec), attribute, spec)
+    return seat_of(_attribute(_load(where, spec), attribute, spec), forced, spec)
+
+
+def seat_of(thing: Any, forced: str | None = None, spec: str = "") -> Seat:
+    """An object in its seat; `spec` is what a complaint calls it. Raises Misuse for what no adapter knows."""
+    spec = spec or _described(thing)
     if forced is not None:
         return adapter(forced).seat(_built(thing, spec) if _is_factory(thing) else thing)
     chosen = _recognised(thing)

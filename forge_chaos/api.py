@@ -11,7 +11,7 @@
         setup=broken, check_command="python -m unittest test_math.py",
     )
 
-`forge-chaos run --agent module:agent --tasks module:divide` runs it.
+`forge-chaos run --agent module:agent --tasks module:divide` runs it, and so does `run(divide, agent)`.
 """
 
 from __future__ import annotations
@@ -19,15 +19,19 @@ from __future__ import annotations
 import inspect
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from forge_chaos import registry
 from forge_chaos.errors import Misuse, unknown
 from forge_chaos.nouns import ROLES, Check, Limits, Role, Solve
 from forge_chaos.nouns import Scenario as Made
 from forge_chaos.seeds.files import files as placed
+
+if TYPE_CHECKING:
+    from forge_chaos.campaign import Run
 
 Goal: TypeAlias = Check | Mapping[str, Any] | Callable[..., Any]
 Workspace = Literal["memory", "disk", "fake"]
@@ -117,6 +121,57 @@ def Scenario(
         setup=setup,
         hash=_hash(name, prompt, files, setup, solve, goals, outputs, tools, steps, seconds),
     )
+
+
+def run(
+    scenarios: Made | Iterable[Made],
+    agent: Any = None,
+    *,
+    faults: str | None = None,
+    plan: str | None = None,
+    adapter: str | None = None,
+    model: str = "scripted",
+    persona: str = "expert",
+    trials: int = 1,
+    seed: int = 1,
+    max_trials: int | None = None,
+    fail_under: float | None = None,
+    out: Path | str | None = None,
+) -> Run:
+    """Try an agent on these scenarios under faults, in this process; the options are those of
+    `forge-chaos run`. Nothing: our own agent, which needs scenarios with a solution.
+
+    `agent` is an object or a SPEC. In this process nobody can end an agent that blocks for ever; the
+    command line (`--tasks module:attribute`) runs it in a child that can be killed.
+    Raises Misuse for what does not exist, Inconclusive when nothing is left to run.
+    """
+    from forge_chaos import agents, campaign
+    from forge_chaos.bench import Bench, Setup
+    from forge_chaos.executors.inline import inline
+    from forge_chaos.runs import next_directory
+    from forge_chaos.store import Store
+
+    several = (scenarios,) if isinstance(scenarios, Made) else tuple(scenarios)
+    if not several:
+        raise Misuse("run() was given no scenario.")
+    named = agent is None or isinstance(agent, str)
+    spec = (
+        agent if named else f"{agent.__module__}:{getattr(agent, '__qualname__', type(agent).__qualname__)}"
+    )
+    setup = Setup(agent=spec, adapter=adapter, persona=persona, model=model)
+    options = campaign.Options(faults, plan, "*", trials, seed, max_trials=max_trials, fail_under=fail_under)
+    home = Bench(replace(setup, agent=None, adapter=None), several)
+    seat = None if named else agents.seat_of(agent, adapter)
+    bench = Bench(setup, several, seat)
+    try:
+        made = campaign.Campaign(setup, options, inline(bench), bench.hello(), home)
+        _ = made.scenarios  # before anything is written: what is wrong with one is told
+        directory = next_directory("reports", made.agent) if out is None else Path(out)
+        with Store.create(directory, made.config()) as store:
+            return made.run(store)
+    finally:
+        bench.close()
+        home.close()
 
 
 def _checks(where: str, goals: Iterable[Goal] | Goal) -> tuple[Check, ...]:

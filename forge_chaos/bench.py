@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from forge_chaos import agents, catalog, mapping, notation, registry, trial
+from forge_chaos import agents, catalog, mapping, notation, registry, seeds, trial
 from forge_chaos.clock import VirtualLoop
 from forge_chaos.errors import Misuse
 from forge_chaos.events import Trace
@@ -34,7 +34,7 @@ class Setup:
     `agent` is a SPEC or None for the reference agent, `home` the directory in which it was named: its
     process works there, so that a replay finds it from anywhere. `model`: `scripted`, `own` (the agent
     brings its own), or a real endpoint. `watchdog`: real seconds without an event until a trial in a
-    child counts as hung.
+    child counts as hung. `tasks` are sources of scenarios (`seeds`), which then stand for all folders.
     """
 
     agent: str | None = None
@@ -46,6 +46,7 @@ class Setup:
     scenarios_dirs: tuple[str, ...] = ()
     faults_dirs: tuple[str, ...] = ()
     watchdog: float = WATCHDOG
+    tasks: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -61,15 +62,23 @@ class Setup:
 
 class Bench:
     """Runs trials one after the other on one event loop for each kind of time. Raises Misuse when the
-    setup names what does not exist."""
+    setup names what does not exist.
 
-    def __init__(self, setup: Setup | Mapping[str, Any]) -> None:
+    `extra` are scenarios beside those of the setup's tasks, `seat` an agent that sits already: both are
+    for a bench of this process, since they cross to no other.
+    """
+
+    def __init__(
+        self, setup: Setup | Mapping[str, Any], extra: Iterable[Scenario] = (), seat: Seat | None = None
+    ) -> None:
         self.setup = setup if isinstance(setup, Setup) else Setup.from_json(setup)
         self._scenario_dirs = [Path(d) for d in self.setup.scenarios_dirs]
         self.faults: dict[str, Fault] = catalog.faults([Path(d) for d in self.setup.faults_dirs])
         if self.setup.agent is not None and self.setup.home is not None and Path(self.setup.home).is_dir():
             os.chdir(self.setup.home)
-        self.seat: Seat = agents.seat(self.setup.agent, self.setup.adapter)
+        self.imported = seeds.gather(self.setup.tasks)
+        self.extra = seeds.by_name((*self.imported.scenarios, *extra))
+        self.seat: Seat = seat or agents.seat(self.setup.agent, self.setup.adapter)
         registry.module("personas", self.setup.persona)
         self._endpoint = _endpoint(self.setup.model)
         self._loops: dict[bool, asyncio.AbstractEventLoop] = {}  # by: is its time real
@@ -78,8 +87,18 @@ class Bench:
         self.scenario = lru_cache(maxsize=512)(self._scenario)
         self.resolve = lru_cache(maxsize=100_000)(self._resolve)
 
+    def names(self, globs: str) -> tuple[str, ...]:
+        """The scenarios that a comma list of globs names: of the tasks where there are any, else of the
+        folders. Raises Misuse when one of the globs matches nothing."""
+        if self.extra:
+            return seeds.choose(globs, self.extra)
+        return catalog.scenario_names(globs, self._scenario_dirs)
+
     def _scenario(self, name: str, seed: int) -> Scenario:
-        scenario = catalog.load(name, seed, self._scenario_dirs)
+        if name in self.extra:
+            scenario = replace(self.extra[name], seed=seed)
+        else:
+            scenario = catalog.load(name, seed, self._scenario_dirs)
         if self.own_tools:
             return replace(scenario, workspace="disk")
         if self.setup.workspace is not None:

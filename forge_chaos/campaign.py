@@ -10,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
 
-from forge_chaos import catalog, fitting, judge, notation, score, sweep, trialfile
+from forge_chaos import fitting, judge, notation, score, sweep, trialfile
 from forge_chaos.bench import OWN, SCRIPTED, Bench, Setup
 from forge_chaos.events import Called, Trace, find
 from forge_chaos.judging import Judge
@@ -84,8 +84,8 @@ class Campaign:
         self.own = fitting.own_tools(hello)
         self.judge = Judge(home, self.own)
         self.wanted = wanted(options.faults, options.plan, options.seed, home.faults)
-        self.names = catalog.scenario_names(options.scenarios, [Path(d) for d in setup.scenarios_dirs])
-        self.skipped: list[Skipped] = []
+        self.names = home.names(options.scenarios)
+        self.skipped: list[Skipped] = list(home.imported.skipped)
 
     @cached_property
     def scenarios(self) -> tuple[Scenario, ...]:

@@ -185,3 +185,40 @@ def test_what_does_not_fit_is_told(given: dict[str, Any], said: str) -> None:
 def test_the_package_offers_nothing_else() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'Scenaro'"):
         forge_chaos.Scenaro  # noqa: B018  # the access is what is tested
+
+
+def test_a_run_in_this_process_is_a_run(tmp_path: Path) -> None:
+    done = forge_chaos.run(
+        [DIVIDE, REVERSE], repairs, faults="missing_file.never:read_file", out=tmp_path / "run"
+    )
+    assert [(t.scenario, t.kind, t.judgement.outcome) for t in done.trials] == [
+        ("divide", "clean", "not_reached"),
+        ("reverse_words", "clean", "not_reached"),
+        ("divide", "fault", "crashed"),
+        ("divide", "fault", "crashed"),
+    ]
+    assert (done.scorecard.exit, done.scorecard.clean_passed) == (1, 2)
+    assert done.scorecard.agent == "tests.test_api:repairs"
+    assert not done.scorecard.demonstration
+
+
+def test_our_own_agent_needs_a_solution(tmp_path: Path) -> None:
+    from forge_chaos import run
+
+    def number(text: str) -> str:
+        if text != "7\n":
+            raise ValueError("not the number")
+        return text
+
+    async def solve(task: Any, tools: Any) -> str:
+        text = await tools.read_file(path="n.txt", expect=number)
+        await tools.write_file(path="m.txt", text=text)
+        return "DONE"
+
+    goal = {"grader": "file_equals", "path": "m.txt", "text": "7"}
+    copy = Scenario("copy", "Copy n.txt to m.txt.", files={"n.txt": "7\n"}, full=goal, solve=solve)
+    done = run([copy, DIVIDE], faults="timeout", out=tmp_path / "run")
+    assert [skipped.scenario for skipped in done.scorecard.skipped] == ["divide"]
+    assert (done.scorecard.demonstration, done.scorecard.exit) == (True, 0)
+    with pytest.raises(Misuse, match="no scenario"):
+        run([])

@@ -138,6 +138,14 @@ def run(
     workspace: Annotated[
         Text, typer.Option(metavar="KIND", help="memory or disk.  [default: as the scenario says]")
     ] = None,
+    tasks: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            metavar="FILE",
+            help="Tasks instead of scenarios: a tasks.json, a tasks.jsonl, or module:attribute for those that are "
+            "written in Python. May be given again.",
+        ),
+    ] = None,
     scenarios_dir: ScenariosDir = None,
     faults_dir: FaultsDir = None,
     keep_traces: Annotated[
@@ -187,6 +195,7 @@ def run(
             fail_under=fail_under,
             min_clean=min_clean,
             workspace=workspace,
+            tasks=tuple(tasks or ()),
             scenarios_dir=tuple(scenarios_dir or ()),
             faults_dir=tuple(faults_dir or ()),
             keep_traces=keep_traces,
@@ -227,7 +236,7 @@ def report(
         Path, typer.Argument(metavar="RUN", help="A run's directory, such as reports/0001-reference.")
     ],
     as_: Annotated[
-        str, typer.Option("--as", metavar="FORM", help="terminal, json, markdown or junit.")
+        str, typer.Option("--as", metavar="FORM", help="terminal, json, markdown, junit or transcript.")
     ] = "terminal",
     output: Annotated[
         File, typer.Option("-o", "--output", metavar="FILE", help="Write it there instead of to stdout.")
@@ -237,6 +246,30 @@ def report(
     from forge_chaos.cli import reporting
 
     return reporting.report(run, as_, output)
+
+
+@app.command()
+def new(
+    kind: Annotated[str, typer.Argument(metavar="scenario|fault", help="What to make.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Made of a-z, 0-9 and _.")],
+    folder: Annotated[
+        File, typer.Option("--in", metavar="DIR", help="Where.  [default: scenarios/ or faults/ here]")
+    ] = None,
+    record: Annotated[
+        Text,
+        typer.Option("--from", metavar="SPEC", help=f"Record a clean run of your agent: {SPEC}."),
+    ] = None,
+    adapter: AdapterName = None,
+    prompt: Annotated[Text, typer.Option(metavar="TEXT", help="The task of the recorded run.")] = None,
+    files: Annotated[File, typer.Option(metavar="DIR", help="The files that it starts with.")] = None,
+) -> int:
+    """Write a working scenario or fault to start from.
+
+    With --from, a scenario whose goal is what a clean run of your agent changes and answers.
+    """
+    from forge_chaos.cli import making
+
+    return making.new(kind, name, folder, record, adapter, prompt, files)
 
 
 @app.command(name="list")
@@ -282,3 +315,13 @@ def inspect(
     from forge_chaos.cli import showing
 
     return showing.inspect(agent, adapter)
+
+
+@app.command()
+def selfcheck(
+    processes: Annotated[int, typer.Option(min=1, metavar="N", help="Processes side by side.")] = 2,
+) -> int:
+    """Test the tester: every known-bad agent must be convicted, no good one may be."""
+    from forge_chaos.cli import checking
+
+    return checking.selfcheck(processes)

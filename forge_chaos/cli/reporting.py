@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 
 from forge_chaos import registry, trialfile
@@ -28,10 +29,11 @@ def report(run: Path, form: str, output: Path | None) -> int:
         # Where the run lies now, for it may have been copied here since.
         card = replace(trialfile.from_json(Scorecard, data), run=str(run))
         trials = tuple(replace(trial, replay=replay_command(run, trial.id)) for trial in store.trials())
-    if output is None and form == "terminal":
-        show(card, trials, as_json=False)
-        return 0
-    text = render(card, trials).rstrip("\n") + "\n"
+        if output is None and form == "terminal":
+            show(card, trials, as_json=False)
+            return 0
+        more = {"traces": store.trace} if "traces" in signature(render).parameters else {}
+        text = render(card, trials, **more).rstrip("\n") + "\n"
     if output is None:
         sys.stdout.write(text)
         return 0

@@ -15,7 +15,7 @@ from threading import current_thread, main_thread
 from types import FrameType
 from typing import Any, TypeVar
 
-from forge_chaos import agents, campaign, registry, settings
+from forge_chaos import agents, campaign, registry, seeds, settings
 from forge_chaos.bench import OWN, SCRIPTED, WATCHDOG, Bench, Setup
 from forge_chaos.cli import unheard
 from forge_chaos.cli.paying import Consent, consent
@@ -47,6 +47,7 @@ class Request:
     fail_under: float | None = None
     min_clean: float | None = None
     workspace: str | None = None
+    tasks: tuple[str, ...] = ()
     scenarios_dir: tuple[Path, ...] = ()
     faults_dir: tuple[Path, ...] = ()
     keep_traces: str = "10000"
@@ -83,6 +84,8 @@ def _begun(request: Request) -> campaign.Run | None:
     with seated(setup) as (executor, hello, home):
         made = campaign.Campaign(setup, options, executor, hello, home)
         _ = made.scenarios
+        for note in home.imported.notes:
+            _say(note)
         if options.trials > 1 and made.deterministic:
             _say("--trials has no use here: equal plans give equal traces, so every cell is tried once.")
         agree = consent(setup.model, request.yes, os.environ)
@@ -124,7 +127,7 @@ def _finish(
 ) -> campaign.Run | None:
     """The finished run; None when the user stopped it."""
     try:
-        with _progress(request.as_json) as progress, _stoppable(progress) as watched:
+        with progress_bar(request.as_json) as progress, _stoppable(progress) as watched:
             return made.run(store, watched, agree or campaign.free)
     except KeyboardInterrupt:
         store.commit()
@@ -263,6 +266,7 @@ def setup_of(request: Request, stated: settings.Settings) -> Setup:
         scenarios_dirs=tuple(str(d.absolute()) for d in (*stated.scenarios_dir, *request.scenarios_dir)),
         faults_dirs=tuple(str(d.absolute()) for d in (*stated.faults_dir, *request.faults_dir)),
         watchdog=request.watchdog or _patience(model),
+        tasks=tuple(map(seeds.absolute, request.tasks)),
     )
 
 
@@ -331,7 +335,8 @@ def show(card: Scorecard, trials: Sequence[Trial], as_json: bool) -> None:
 
 
 @contextmanager
-def _progress(quiet: bool) -> Iterator[campaign.Progress]:
+def progress_bar(quiet: bool = False) -> Iterator[campaign.Progress]:
+    """A bar on stderr for long work; nothing where that is no terminal."""
     if quiet or not sys.stderr.isatty():
         yield campaign.silent
         return
