@@ -32,7 +32,7 @@ def test_target_is_the_resource_not_the_content() -> None:
 def test_what_is_declared_overrules_what_is_inferred() -> None:
     parameters = {"properties": {"where": {"type": "string"}, "path": {"type": "string"}}}
     found = spec("zorp", "", parameters, {"roles": ["read"], "target": "where", "poll": True, "limit": 5})
-    assert (found.roles, found.target, found.poll, found.limit) == ({"read"}, "where", True, 5.0)
+    assert (set(found.roles), found.target, found.poll, found.limit) == ({"read"}, "where", True, 5.0)
 
 
 def test_a_wrong_declaration_is_one_clear_error() -> None:
