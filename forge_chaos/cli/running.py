@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
 import sys
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from threading import current_thread, main_thread
-from types import FrameType
 from typing import Any, TypeVar
 
 from forge_chaos import agents, campaign, registry, seeds, settings
 from forge_chaos.bench import OWN, SCRIPTED, WATCHDOG, Bench, Setup
 from forge_chaos.cli import unheard
 from forge_chaos.cli.paying import Consent, consent
+from forge_chaos.cli.stopping import stoppable
 from forge_chaos.errors import Broken, ChaosError, Inconclusive, Misuse, unknown
 from forge_chaos.keep import keep_traces
 from forge_chaos.ports import Executor
@@ -127,7 +124,7 @@ def _finish(
 ) -> campaign.Run | None:
     """The finished run; None when the user stopped it."""
     try:
-        with progress_bar(request.as_json) as progress, _stoppable(progress) as watched:
+        with progress_bar(request.as_json) as progress, stoppable(progress) as watched:
             return made.run(store, watched, agree or campaign.free)
     except KeyboardInterrupt:
         store.commit()
@@ -138,38 +135,6 @@ def _finish(
             return None
         trials = tuple(store.trials())
         return campaign.Run(store.directory, made.so_far(store.directory, trials), trials)
-
-
-@contextmanager
-def _stoppable(progress: campaign.Progress) -> Iterator[campaign.Progress]:
-    """Ctrl-C stops the run, also where Python or a user's code has lost the exception: the next sign of
-    progress finds that it was pressed."""
-    pressed = False
-
-    def press(number: int, frame: FrameType | None) -> None:
-        nonlocal pressed
-        pressed = True
-        warnings.simplefilter(
-            "ignore", RuntimeWarning
-        )  # a coroutine that is torn says that nobody awaited it
-        raise KeyboardInterrupt
-
-    def watched(done: int, total: int, what: str) -> None:
-        if pressed:
-            raise KeyboardInterrupt
-        progress(done, total, what)
-
-    if (
-        signal.getsignal(signal.SIGINT) is not signal.default_int_handler
-        or current_thread() is not main_thread()
-    ):
-        yield progress
-        return
-    signal.signal(signal.SIGINT, press)
-    try:
-        yield watched
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _new(out: Path | None, made: campaign.Campaign) -> Store:
