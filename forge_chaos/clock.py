@@ -116,6 +116,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                 failed = error
             if not self.is_closed():
                 _settle(work, result, failed)
+                self._soon(self._threads.discard, token)  # where nobody wanted the result any more
 
         self._threads.add(token)
         outer.add_done_callback(lambda _: self._threads.discard(token))

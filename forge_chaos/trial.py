@@ -174,13 +174,8 @@ async def _run(setting: Setting, world: World, record: Recorder, loop: asyncio.A
     await _leave(gate)
 
 
-async def _play(
-    seat: Seat, task: Task, specs: Any, world: World, gate: ToolGate, model: ModelSeat
-) -> Answer | SystemExit:
-    try:
-        return await seat.agent(task, specs, world.tools, gate, model)
-    except SystemExit as error:  # a task lets it out past the loop, and with it everything that judges
-        return error
+async def _play(seat: Seat, task: Task, specs: Any, world: World, gate: ToolGate, model: ModelSeat) -> Answer:
+    return await seat.agent(task, specs, world.tools, gate, model)
 
 
 def _broken(
@@ -252,20 +247,17 @@ async def _unwind(agent: asyncio.Task[Any]) -> None:
             return
 
 
-def _no_answer(
-    agent: asyncio.Task[Answer | SystemExit], cut: tuple[str, str] | None, seat: Seat
-) -> BaseException | None:
+def _no_answer(agent: asyncio.Task[Any], cut: tuple[str, str] | None, seat: Seat) -> BaseException | None:
     """An adapter that gives back no Answer is our failure, not the agent's."""
     if cut is not None or agent.cancelled() or agent.exception() is not None:
         return None
-    result = agent.result()
-    if isinstance(result, Answer | SystemExit):
+    if isinstance(agent.result(), Answer):
         return None
-    return TypeError(f"adapter {seat.adapter!r} gave back {type(result).__name__}, not Answer")
+    return TypeError(f"adapter {seat.adapter!r} gave back {type(agent.result()).__name__}, not Answer")
 
 
 def _end(
-    agent: asyncio.Task[Answer | SystemExit], cut: tuple[str, str] | None, seat: Seat, redact: Redact
+    agent: asyncio.Task[Any], cut: tuple[str, str] | None, seat: Seat, redact: Redact
 ) -> tuple[Any, ...]:
     """The fields of Finished."""
     if cut is not None:
@@ -273,26 +265,18 @@ def _end(
         if agent.done() and not agent.cancelled():
             agent.exception()  # retrieved: what it raised while being cancelled is no end of its own
         return ("stopped" if end == "broken" else end, "", None, None, False, words(text(why, redact)))
+    error: BaseException | None = None
     if agent.cancelled():
-        error: BaseException = asyncio.CancelledError("raised by the agent itself")
-    elif (raised := agent.exception()) is not None:
-        error = raised
+        error = asyncio.CancelledError("raised by the agent itself")
     else:
-        answer = agent.result()
-        if isinstance(answer, Answer):
-            status = answer.status if isinstance(answer.status, str) else None
-            return (
-                "answered",
-                plain(answer.text, redact),
-                status if status in get_args(Status) else None,
-                None,
-                False,
-                "",
-            )
-        if not isinstance(answer, SystemExit):
-            return ("stopped", "", None, None, False, "broken")
-        error = answer
-    return ("raised", "", None, failure(error, redact), isinstance(error, seat.honest), "")
+        error = agent.exception()
+    if error is not None:
+        return ("raised", "", None, failure(error, redact), isinstance(error, seat.honest), "")
+    answer = agent.result()
+    if not isinstance(answer, Answer):
+        return ("stopped", "", None, None, False, "broken")
+    status = answer.status if isinstance(answer.status, str) and answer.status in get_args(Status) else None
+    return ("answered", plain(answer.text, redact), status, None, False, "")
 
 
 async def _settle(

@@ -351,6 +351,7 @@ def test_nothing_that_a_trial_has_left_ever_runs_again() -> None:
             task.cancel()
         await asyncio.sleep(0)
         ran.clear()
+        loop.now += 100
         loop.clear()
 
     async def second() -> float:
@@ -365,6 +366,40 @@ def test_nothing_that_a_trial_has_left_ever_runs_again() -> None:
     assert loop.run_until_complete(second()) == 10.0
     assert ran == []
     assert loop.get_exception_handler() is None
+    loop.close()
+
+
+def test_a_task_that_waits_for_a_thread_is_not_woken_by_its_end() -> None:
+    loop = VirtualLoop(patience=20)
+    release, ran = threading.Event(), []
+
+    async def first() -> None:
+        async def swallows() -> None:
+            while True:
+                try:
+                    await loop.run_in_executor(None, release.wait, 20)
+                    ran.append("woken")
+                    await asyncio.sleep(3)
+                except BaseException:
+                    continue
+
+        left = asyncio.ensure_future(swallows())
+        await asyncio.sleep(0)
+        for _ in range(2):
+            left.cancel()
+            await asyncio.sleep(0)
+        loop.clear()
+
+    async def second() -> float:
+        release.set()
+        time.sleep(0.05)
+        await asyncio.to_thread(time.sleep, 0.05)
+        await asyncio.sleep(1)
+        return loop.time()
+
+    loop.run_until_complete(first())
+    assert loop.run_until_complete(second()) == 1.0
+    assert ran == []
     loop.close()
 
 

@@ -221,6 +221,12 @@ def test_what_has_no_end_is_cut_off(value: Any) -> None:
     assert plain(form) == form
 
 
+def test_what_holds_itself_is_told_where_it_does() -> None:
+    assert plain(cyclic()) == [1, {"again": {"$type": "list", "$repr": "<it holds itself>"}}]
+    twice = [[1]] * 2
+    assert plain(twice) == twice
+
+
 def test_a_value_as_deep_as_any_sane_one_is_kept() -> None:
     value: Any = "bottom"
     for _ in range(DEEP):

@@ -461,6 +461,14 @@ def test_two_trials_one_after_the_other_are_each_as_if_alone(
         assert time.monotonic() - began < 20
 
 
+def test_a_thread_that_was_cut_keeps_nobody_waiting() -> None:
+    loop = VirtualLoop(patience=30)
+    began = time.monotonic()
+    played(waits_for_nothing_plainly, loop=loop, more=MORE)
+    loop.close()
+    assert time.monotonic() - began < 15
+
+
 @pytest.mark.parametrize("agent", [swallows_and_sleeps, swallows_and_goes_round, swallows_and_waits])
 def test_who_swallows_its_cancellation_is_left_behind(agent: Callable[..., Any]) -> None:
     began = time.monotonic()
@@ -508,6 +516,24 @@ def test_a_thread_that_outlives_the_trial_is_noted_and_one_that_ends_in_time_is_
 
 
 # --- before, at and after the end ---------------------------------------------------------------------------
+
+
+def test_what_an_agent_leaves_running_is_cancelled_and_may_clean_up() -> None:
+    cleaned: list[str] = []
+
+    async def agent() -> str:
+        async def on_and_on() -> None:
+            try:
+                await asyncio.sleep(10_000)
+            finally:
+                await asyncio.sleep(1)
+                cleaned.append("up")
+
+        asyncio.get_running_loop().leftover = asyncio.create_task(on_and_on())  # type: ignore[attr-defined]  # kept alive
+        return "done"
+
+    played(agent)
+    assert cleaned == ["up"]
 
 
 def test_calls_after_the_end_are_recorded_and_the_open_one_is_closed_before_the_snapshot() -> None:

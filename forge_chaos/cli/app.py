@@ -321,7 +321,10 @@ def inspect(
 def selfcheck(
     processes: Annotated[int, typer.Option(min=1, metavar="N", help="Processes side by side.")] = 2,
 ) -> int:
-    """Test the tester: every known-bad agent must be convicted, no good one may be."""
+    """Test the tester.
+
+    Every known-bad agent must be convicted, and no good one may be.
+    """
     from forge_chaos.cli import checking
 
     return checking.selfcheck(processes)

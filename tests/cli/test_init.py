@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -312,7 +313,22 @@ MISTAKES: dict[str, Mistake] = {
 }
 
 
-@pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
+def cases() -> list[Any]:
+    """Each mistake; those that start a process of the agent's are slow, two of them apart."""
+    fast = ("agent that does not import", "agent of no known type")
+    return [
+        pytest.param(
+            mistake, id=name, marks=[pytest.mark.slow] if _starts(mistake) and name not in fast else []
+        )
+        for name, mistake in MISTAKES.items()
+    ]
+
+
+def _starts(mistake: Mistake) -> bool:
+    return "--agent" in mistake.words or mistake.words[0] == "inspect"
+
+
+@pytest.mark.parametrize("mistake", cases())
 def test_a_mistake_is_told_in_one_message(mistake: Mistake, tmp_path: Path) -> None:
     write(tmp_path, mistake.files)
     before = everything(tmp_path)
