@@ -45,6 +45,7 @@ class Setup:
     workspace: str | None = None
     scenarios_dirs: tuple[str, ...] = ()
     faults_dirs: tuple[str, ...] = ()
+    claim: str | None = None
     watchdog: float = WATCHDOG
     tasks: tuple[str, ...] = ()
 
@@ -165,6 +166,7 @@ class Bench:
             sink=sink,
             versions=self.versions,
             contract=not self.own_tools,
+            claim=self.setup.claim if self.own_tools else None,
             checked=None if self.own_tools else self._checked,
         )
         return self._run(setting)

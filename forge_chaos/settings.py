@@ -20,7 +20,8 @@ class Settings:
 
     `root` is the folder of the pyproject.toml that was found, else the one that reading started in;
     the directories are absolute. `model` comes from FORGE_CHAOS_MODEL (environment, then `.env`) before
-    the table. `claim` is a regular expression that finds a claim in the answers of own-tools agents.
+    the table. `claim` is a regular expression over the answers of agents with their own tools: its group
+    `failed` finds a claim of failure, any other match is a claim of success.
     """
 
     root: Path

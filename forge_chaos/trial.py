@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -36,8 +37,9 @@ MakeServer = Callable[[World], Any]
 @dataclass(frozen=True, slots=True)
 class Setting:
     """Everything that one trial needs, resolved. `server` makes the scripted model's wire for the
-    world at hand, `endpoint` is a real model; None and None: the agent brings its own. `checked` keeps
-    what a check command found by command and files: on equal files it is not run again."""
+    world at hand, `endpoint` is a real model; None and None: the agent brings its own. `claim` is the
+    user's pattern for what an answer claims. `checked` keeps what a check command found by command and
+    files: on equal files it is not run again."""
 
     scenario: Scenario
     seat: Seat
@@ -53,6 +55,7 @@ class Setting:
     sink: Sink | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     contract: bool = True
+    claim: str | None = None
     checked: dict[tuple[str, str], Mapping[str, Any]] | None = None
 
 
@@ -157,7 +160,7 @@ async def _run(setting: Setting, world: World, record: Recorder, loop: asyncio.A
     if cut is not None:
         await _unwind(agent)
     broken = _broken(record, (gate.broken, models.broken, _no_answer(agent, cut, seat)))
-    record(Finished, *_end(agent, cut, seat, redact))
+    record(Finished, *_end(agent, cut, setting))
     try:
         after = await _settle(world, gate, record, setting, loop)
     except Exception as error:  # the world cannot be read any more
@@ -256,27 +259,31 @@ def _no_answer(agent: asyncio.Task[Any], cut: tuple[str, str] | None, seat: Seat
     return TypeError(f"adapter {seat.adapter!r} gave back {type(agent.result()).__name__}, not Answer")
 
 
-def _end(
-    agent: asyncio.Task[Any], cut: tuple[str, str] | None, seat: Seat, redact: Redact
-) -> tuple[Any, ...]:
+def _end(agent: asyncio.Task[Any], cut: tuple[str, str] | None, setting: Setting) -> tuple[Any, ...]:
     """The fields of Finished."""
+    seat, redact = setting.seat, setting.redact
     if cut is not None:
         end, why = cut
         if agent.done() and not agent.cancelled():
             agent.exception()  # retrieved: what it raised while being cancelled is no end of its own
         return ("stopped" if end == "broken" else end, "", None, None, False, words(text(why, redact)))
-    error: BaseException | None = None
-    if agent.cancelled():
-        error = asyncio.CancelledError("raised by the agent itself")
-    else:
-        error = agent.exception()
+    error = asyncio.CancelledError("raised by the agent itself") if agent.cancelled() else agent.exception()
     if error is not None:
         return ("raised", "", None, failure(error, redact), isinstance(error, seat.honest), "")
     answer = agent.result()
     if not isinstance(answer, Answer):
         return ("stopped", "", None, None, False, "broken")
     status = answer.status if isinstance(answer.status, str) and answer.status in get_args(Status) else None
+    status = status or _claimed(answer, setting)
     return ("answered", plain(answer.text, redact), status, None, False, "")
+
+
+def _claimed(answer: Answer, setting: Setting) -> Status | None:
+    """What the user's claim pattern finds in the answer; else, where returning is claiming, a success."""
+    found = re.search(setting.claim, str(answer.text)) if setting.claim is not None else None
+    if found is not None:
+        return "failed" if found.groupdict().get("failed") is not None else "done"
+    return "done" if setting.seat.claims else None
 
 
 async def _settle(

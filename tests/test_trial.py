@@ -10,6 +10,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forge_chaos import invariants, notation, reading, tracefile, trial
+from forge_chaos.adapters import native
 from forge_chaos.clock import VirtualLoop
 from forge_chaos.events import (
     Abandoned,
@@ -867,3 +869,23 @@ def test_started_says_what_was_to_happen() -> None:
     assert started.tools["look"]["roles"] == ["read"]
     assert started.resources == {"a": "alpha"}
     assert started.prompt == "Look at a." + trial.CONTRACT
+
+
+@pytest.mark.parametrize(
+    ("pattern", "claims", "text", "status"),
+    [
+        (r"(?P<failed>sorry)|all set", False, "I am sorry.", "failed"),
+        (r"(?P<failed>sorry)|all set", False, "It is all set.", "done"),
+        (r"(?P<failed>sorry)|all set", False, "Hm.", None),
+        (None, True, "Hm.", "done"),
+        (None, False, "Hm.", None),
+    ],
+)
+def test_a_claim_is_found_by_the_users_pattern_or_made_by_returning(
+    pattern: str | None, claims: bool, text: str, status: str | None
+) -> None:
+    async def agent(task: Any) -> str:
+        return text
+
+    seat = replace(native.adapter.seat(agent), claims=claims)
+    assert finished(played(seat, claim=pattern)).status == status

@@ -230,6 +230,7 @@ def setup_of(request: Request, stated: settings.Settings) -> Setup:
         workspace=request.workspace,
         scenarios_dirs=tuple(str(d.absolute()) for d in (*stated.scenarios_dir, *request.scenarios_dir)),
         faults_dirs=tuple(str(d.absolute()) for d in (*stated.faults_dir, *request.faults_dir)),
+        claim=stated.claim,
         watchdog=request.watchdog or _patience(model),
         tasks=tuple(map(seeds.absolute, request.tasks)),
     )
