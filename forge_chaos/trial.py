@@ -60,8 +60,8 @@ class Setting:
 
 
 def play(loop: asyncio.AbstractEventLoop, setting: Setting) -> Trace:
-    """The trace of one trial, run on a loop that stands still. Neither `loop.stop()` nor a SystemExit in a
-    task that the agent has started ends the trial with it; Ctrl-C does, and the world is closed."""
+    """The trace of one trial, run on a loop that stands still. Neither `loop.stop()` nor a SystemExit of the
+    agent's, which a loop lets out, ends the trial with it; Ctrl-C does, and the world is closed."""
     running = loop.create_task(run(setting))
     while True:
         try:
