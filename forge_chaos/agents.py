@@ -21,6 +21,7 @@ from typing import Any
 from forge_chaos import registry
 from forge_chaos.errors import Misuse, unknown
 from forge_chaos.ports import Adapter, Seat
+from forge_chaos.recorded import digest
 
 REFERENCE = "reference"
 FRAMEWORK = "framework:"
@@ -187,3 +188,23 @@ def _attribute(module: ModuleType, attribute: str, spec: str) -> Any:
             )
         found = getattr(found, part)
     return found
+
+
+def source(spec: str | None) -> str | None:
+    """A hash over the user's own code that the agent was loaded from: the modules below this folder.
+
+    A run is not gone on with when it has changed. None for agents of ours.
+    """
+    if spec is None or spec == REFERENCE or spec.startswith("framework:"):
+        return None
+    here = Path.cwd()
+    files = {
+        Path(file)
+        for module in list(sys.modules.values())
+        if isinstance(file := getattr(module, "__file__", None), str)
+        and not (getattr(module, "__name__", "") or "").startswith("forge_chaos")
+    }
+    own = sorted(
+        f for f in files if f.is_file() and f.is_relative_to(here) and "site-packages" not in f.parts
+    )
+    return digest(b"".join(f.read_bytes() for f in own)) if own else None

@@ -83,7 +83,8 @@ class Bench:
         registry.module("personas", self.setup.persona)
         self._endpoint = _endpoint(self.setup.model)
         self._loops: dict[bool, asyncio.AbstractEventLoop] = {}  # by: is its time real
-        self._redact = redactor()
+        self.redact = redactor(words=_words(self.faults, self._scenario_dirs))
+        self._source = agents.source(self.setup.agent)
         self._checked: dict[tuple[str, str], Mapping[str, Any]] = {}
         self.scenario = lru_cache(maxsize=512)(self._scenario)
         self.resolve = lru_cache(maxsize=100_000)(self._resolve)
@@ -122,7 +123,8 @@ class Bench:
         """The versions that a trace depends on, that of the agent's framework among them."""
         framework = sys.modules.get(self.seat.adapter.replace("-", "_"))
         version = getattr(framework, "__version__", None)
-        return versions() | ({self.seat.adapter: version} if isinstance(version, str) else {})
+        source = {"agent source": self._source} if self._source else {}
+        return versions() | source | ({self.seat.adapter: version} if isinstance(version, str) else {})
 
     @property
     def deterministic(self) -> bool:
@@ -162,7 +164,7 @@ class Bench:
             model=self.setup.model,
             server=self._server(scenario, clean=not rules),
             endpoint=self._endpoint,
-            redact=self._redact,
+            redact=self.redact,
             sink=sink,
             versions=self.versions,
             contract=not self.own_tools,
@@ -184,7 +186,7 @@ class Bench:
             seed=seed,
             agent="expert",
             model="live",
-            redact=self._redact,
+            redact=self.redact,
             checked=self._checked,
         )
         return self._run(setting)
@@ -261,6 +263,12 @@ def _endpoint(model: str) -> Any:
     from forge_chaos.modelserver.endpoint import endpoint
 
     return endpoint(model, os.environ)
+
+
+def _words(faults: Mapping[str, Fault], dirs: Sequence[Path]) -> frozenset[str]:
+    """Words that verdicts hang on: they are never taken for secrets."""
+    tools = {name for world in ("files", "records") for name in registry.leaf("worlds", world).specs}
+    return frozenset({*faults, *catalog.folders(dirs), *tools, "FAILED"})
 
 
 @lru_cache(maxsize=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -17,6 +18,7 @@ from forge_chaos.judging import Judge
 from forge_chaos.nouns import Fault, Rule, Scenario
 from forge_chaos.order import Order, trial_id
 from forge_chaos.ports import Executor
+from forge_chaos.recorded import nothing_secret
 from forge_chaos.schedule import matches
 from forge_chaos.store import Store
 from forge_chaos.verdict import Scorecard, Skipped, Trial
@@ -249,7 +251,7 @@ class Campaign:
         if order.kind == "clean":
             self.judge.learn(scenario, trace)
         found, judgement = self.judge(trace, scenario)
-        return Trial(
+        trial = Trial(
             id=order.id,
             scenario=order.scenario,
             kind=order.kind,
@@ -262,6 +264,10 @@ class Campaign:
             replay=replay_command(directory, order.id),
             suite=scenario.suite,
         )
+        if self.home.redact is nothing_secret:
+            return trial
+        # A grader of the user's may have put a secret into its verdict.
+        return trialfile.from_json(Trial, json.loads(self.home.redact(json.dumps(trialfile.to_json(trial)))))
 
     def _score(self, directory: Path, trials: Sequence[Trial], clean: Clean, orders: Orders) -> Scorecard:
         applicable = {name: {order.scenario for order in planned} for name, planned in orders.items()}

@@ -152,13 +152,17 @@ def claim(reading: Reading) -> Claim:
 
 
 def spoken(answer: str) -> Claim:
-    """The claim of an answer's last line, `DONE` or `FAILED: reason`, whatever marks and case it has."""
+    """The claim of an answer's last line, `DONE` or `FAILED: reason`, whatever marks, label and case it has.
+
+    A reason may go on over several lines: FAILED before them counts where the last line claims nothing.
+    """
     lines = [line for line in (each.strip(_read.MARKS + ".,:;!") for each in answer.splitlines()) if line]
-    if not lines:
+    plain = [re.sub(r"^(?:[^\w]+|(?:status|result|answer)\s*:\s*)+", "", line, flags=re.I) for line in lines]
+    if not plain:
         return "unclear"
-    if re.match(r"failed(?![a-z0-9])", lines[-1], re.I):
-        return "failed"
-    return "done" if re.match(r"done\s*($|_|[^\w\s/])", lines[-1], re.I) else "unclear"
+    if re.match(r"done\s*($|_|[^\w\s/])", plain[-1], re.I):
+        return "done"
+    return "failed" if any(re.match(r"failed(?![a-z0-9])", line, re.I) for line in plain) else "unclear"
 
 
 def late(reading: Reading) -> bool:

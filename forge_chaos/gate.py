@@ -373,7 +373,7 @@ class ToolGate:
             tuple(result for _, result in past),
             schedule.last(resolved.rule, count),
             resolved.rule.heal,
-            earlier=tuple(result for args, result in past if args == call.args),
+            earlier=tuple(result for args, result in past if _equal(args, call.args)),
         )
         try:
             return await resolved.mechanism(call, inner, env)
@@ -411,10 +411,11 @@ class ToolGate:
         """The numbers that this call was given when the model asked for it.
 
         Under one id several calls may wait: some models use the same ids in every turn, and a harness
-        may never make a call that was asked for. A call without an id is taken for the oldest that waits
-        on its tool and target.
+        may never make a call that was asked for. A call without an id, or under one that the model never
+        gave, is taken for the oldest that waits on its tool and target.
         """
-        waiting = [self._tickets.get(id, [])] if type(id) is str else list(self._tickets.values())
+        known = type(id) is str and id in self._tickets
+        waiting = [self._tickets[id]] if known and id is not None else list(self._tickets.values())
         fitting = [
             (ticket.order, place, tickets)
             for tickets in waiting
@@ -472,6 +473,14 @@ def _answer(result: Result) -> Tool:
         return result
 
     return answer
+
+
+def _equal(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Equal arguments; objects that cannot be compared, such as arrays, are equal to none."""
+    try:
+        return bool(one == other)
+    except Exception:
+        return False
 
 
 def _bind(function: Callable[..., Awaitable[Ok | Err]], *bound: Any) -> Tool:

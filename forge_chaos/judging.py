@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from forge_chaos import facts, judge, mapping, notation, sweep
 from forge_chaos.bench import Bench, specs_of
 from forge_chaos.errors import Broken, Misuse
-from forge_chaos.events import Trace
+from forge_chaos.events import Started, Trace, find
 from forge_chaos.nouns import Bar, Rule, Scenario, ToolSpec
 from forge_chaos.reading import read
 from forge_chaos.verdict import Facts, Judgement
@@ -83,7 +83,7 @@ class Judge:
         key = ((scenario.name, scenario.seed), tuple(notation.write(rule) for rule in playable), hit)
         if key not in self._reached:
             self._reached[key] = self._play(scenario, playable, hit)
-        reached = self._reached[key]
+        reached = self._under_plan(self._reached[key], trace, scenario, playable)
         if reached == Reached():
             return Reached(stated)
         whole = (
@@ -111,6 +111,24 @@ class Judge:
             return Reached()  # the solution takes another way than the agent, and never comes by
         lower = _lowest(reached.bar, judge.bar_of(again))
         return replace(reached, bar=lower, partly=len(keys) < len(met))
+
+    def _under_plan(self, reached: Reached, trace: Trace, scenario: Scenario, met: Sequence[Rule]) -> Reached:
+        """What an agent met can be less than its plan held. Where the expert ends lower under the plan
+        itself, no more is demanded than that."""
+        started = next(body for _, body in find(trace, Started))
+        plan = tuple(notation.parse(text) for text in started.rules)
+        planned = tuple(notation.write(rule) for rule in plan)
+        seams = {said.get("seam") for said in started.variants.values()}
+        same = planned == tuple(notation.write(rule) for rule in met)
+        if same or self.own is not None or seams != {"tool"} or reached.bar in (None, "wrong"):
+            return reached
+        key = ((scenario.name, scenario.seed), planned, frozenset(("plan",)))
+        if key not in self._reached:
+            found, _ = self._ended(scenario, plan)
+            bar = judge.bar_of(found)
+            self._reached[key] = Reached(bar, bar is None, found.broken)
+        under = self._reached[key]
+        return reached if under.bar is None else replace(reached, bar=_lowest(reached.bar, under.bar))
 
     def _ended(self, scenario: Scenario, met: Sequence[Rule]) -> tuple[Facts, Mapping[str, str]]:
         """The facts of the expert's trial, and the first call that each rule hit: {rule: tool and arguments}."""

@@ -8,6 +8,7 @@ A *scenario* is a clean task with a world, a solution and graders.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal, TypeAlias
@@ -126,7 +127,7 @@ class ToolSpec:
             "function": {
                 "name": self.name,
                 "description": self.description,
-                "parameters": dict(self.parameters),
+                "parameters": deepcopy(dict(self.parameters)),  # an agent may do to it what it likes
             },
         }
 

@@ -14,7 +14,7 @@ import re
 from ast import literal_eval
 from asyncio import CancelledError
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from typing import Any
 from urllib.parse import quote
@@ -45,15 +45,17 @@ def nothing_secret(text: str) -> str:
     return text
 
 
-def redactor(environment: Mapping[str, str] | None = None) -> Redact:
+def redactor(environment: Mapping[str, str] | None = None, words: Collection[str] = ()) -> Redact:
     """Takes the values of variables named like secrets out of any text, also where they stand escaped
     as in JSON, in a repr or in an address.
 
-    Values under 6 characters are left: they would strike out ordinary words.
+    Values under 6 characters are left, and so are those that are `words` of ours, the names of tools for
+    one: striking them out would change verdicts.
     """
     environment = os.environ if environment is None else environment
     values = (v.strip() for k, v in environment.items() if SECRET.search(k))
-    written = {form for v in values if len(v) >= SHORTEST_SECRET for form in _written(v)}
+    secrets = (v for v in values if len(v) >= SHORTEST_SECRET and v not in words)
+    written = {form for v in secrets for form in _written(v)}
     if not written:
         return nothing_secret
     pattern = re.compile("|".join(map(re.escape, sorted(written, key=lambda v: (-len(v), v)))))

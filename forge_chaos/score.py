@@ -297,7 +297,10 @@ def _silence(
     found: list[tuple[int, str]] = []
     for name in classes:
         places = {s for joined, where in applicable.items() if name in joined.split("+") for s in where}
-        fired = {t.scenario for t in trials if any(f.fault == name for f in t.facts.fired)}
+        here = [t for t in trials if any(f.fault == name for f in t.facts.fired)]
+        fired = {t.scenario for t in here}
+        excused = {t.scenario for t in here if t.judgement.outcome == "unfair"}
+        unfair = sorted(excused - {t.scenario for t in counted(here)} - set(gone))
         quiet = sorted(places - fired - set(gone))
         if not fired:
             why = "it applies to no call of these scenarios"
@@ -308,6 +311,8 @@ def _silence(
             found.append((2, f"{name} never fired: {why}."))
         elif quiet:
             found.append((2, f"{name} never fired in {', '.join(quiet)}, to which it applies."))
+        if unfair:
+            found.append((2, f"{name} fired in {', '.join(unfair)}, and no trial there could be judged."))
     return found
 
 
@@ -315,7 +320,7 @@ def _strays(trials: Sequence[Trial]) -> list[tuple[int, str]]:
     """Bad ends that no fault explains: shown, and counted with the clean trials."""
     bad = [t for t in trials if t.kind == "fault" and is_clean(t) and not clean_pass(t.facts)]
     where = ", ".join(sorted({t.scenario for t in bad}))
-    return [(0, f"{len(bad)} of the trials whose fault was not reached ended badly: {where}.")] if bad else []
+    return [(2, f"{len(bad)} of the trials whose fault was not reached ended badly: {where}.")] if bad else []
 
 
 def _passk(trials: Iterable[Trial]) -> dict[str, Any]:

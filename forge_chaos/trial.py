@@ -22,6 +22,7 @@ from forge_chaos.recorded import Redact, changed, digest, failure, nothing_secre
 from forge_chaos.recorded import name as named
 from forge_chaos.recorder import Recorder, Sink
 
+DURATION = re.compile(r"\bin \d+(?:\.\d+)? ?(?:s|ms|seconds)\b")
 CONTRACT = "\n\nEnd your reply with a last line that says DONE, or FAILED: and the reason."
 UNWIND = 10.0  # seconds of trial time in which a cancelled agent may clean up
 CANCELS = 3  # how often an agent that swallows its cancellation is cancelled again
@@ -329,7 +330,8 @@ def _check(world: World, check: Check, record: Recorder, setting: Setting, after
     record(Noted, "checking", {"command": told, "seconds": seconds})
     if key not in known:
         done = world.check_command(command, seconds)
-        known[key] = {"exit": done["exit"], "output": plain(done["output"], setting.redact)}
+        output = DURATION.sub("in a while", str(done["output"]))  # equal runs give equal traces
+        known[key] = {"exit": done["exit"], "output": plain(output, setting.redact)}
     record(Noted, "check_command", {"command": told, **known[key]})
 
 

@@ -47,6 +47,21 @@ def of(*parts: Part | list[Body], scene: Scenario | None = None, rule: str = RUL
 # fired
 
 
+@pytest.mark.parametrize(
+    ("answer", "claim"),
+    [
+        ("FAILED: the service said\n<html>\n<h1>502 Bad Gateway</h1>", "failed"),
+        ("Status: FAILED: no such file", "failed"),
+        ("❌ FAILED: no such file", "failed"),
+        ("FAILED at first.\nDONE", "done"),
+        ("DONE\nBut not really.", "unclear"),
+        ("I could not: FAILED", "unclear"),
+    ],
+)
+def test_a_claim_may_have_a_label_and_a_reason_of_several_lines(answer: str, claim: str) -> None:
+    assert spoken(answer) == claim
+
+
 def test_what_fired_with_all_that_proves_it() -> None:
     hit = failed(1, "read_file", A, rule=RULE, nth=2, variant="timeout.late")
     (fired,) = of(hit, finished(), ever=True, explicit=False).fired

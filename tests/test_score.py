@@ -257,9 +257,15 @@ def test_a_trial_that_was_not_reached_joins_the_clean_ones_and_a_bad_end_is_list
     bad = Trial(**{f: getattr(stray, f) for f in stray.__slots__} | {"id": "x", "facts": Facts(claim="done")})
     trials = [clean(), trial(), stray, bad]
     found = card(trials)
-    assert (found.clean_passed, found.clean_of, found.not_reached, found.exit) == (2, 3, 2, 0)
+    assert (found.clean_passed, found.clean_of, found.not_reached, found.exit) == (2, 3, 2, 2)
     assert found.reasons[-1] == "1 of the trials whose fault was not reached ended badly: s1."
     assert failures(found, trials) == (bad,)
+
+
+def test_a_class_that_fired_only_where_nothing_can_be_asked_is_never_green() -> None:
+    found = card([clean(), trial("unfair")])
+    assert found.exit == 2
+    assert found.reasons == ("timeout fired in s1, and no trial there could be judged.",)
 
 
 def many(good: int, of: int, scenarios: int) -> list[Trial]:

@@ -27,7 +27,7 @@ def main(argv: list[str] | None = None) -> None:
         code = 2
     except BrokenPipeError:
         unheard()
-        code = 0
+        code = 3  # before the verdict's own code was known
     except Exception as error:
         import traceback
 

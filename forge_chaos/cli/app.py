@@ -7,7 +7,7 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from forge_chaos.errors import Misuse
+from forge_chaos.errors import Broken, Misuse
 
 # What is wrong with a command line. Typer brings its own click or uses the installed one, by its version.
 USAGE: Any = typer.BadParameter.__bases__
@@ -35,8 +35,13 @@ def invoke(argv: list[str]) -> int:
         return leave.exit_code
     except typer.Abort:
         raise KeyboardInterrupt from None
-    except SystemExit:
-        raise BrokenPipeError from None  # the one reason for which click leaves by itself
+    except SystemExit as error:
+        cause = error.__context__
+        if isinstance(cause, OSError):
+            raise BrokenPipeError from None  # the one reason for which click leaves by itself
+        raise Broken(
+            f"code of a scenario, a grader or a fault left the process (exit {error.code}); no verdict is given."
+        ) from None
     return result if isinstance(result, int) else 0
 
 

@@ -59,6 +59,8 @@ class Process:
                 stderr=prints,
                 pass_fds=(orders, reports),
                 start_new_session=True,
+                env=os.environ
+                | {"PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0")},  # sets keep their order
             )
         except OSError as error:
             raise Broken(f"no child process can be started: {error}") from None

@@ -124,8 +124,10 @@ class child:
             return ended(order, events, "raised", error=end["error"])
         if end["kind"] == "misuse":
             raise Misuse(end["text"])
-        if end["kind"] == "done":
-            end = {"text": f"{end['events']} events were recorded and {len(events)} streamed"}
+        if end["kind"] == "done":  # the agent got between its trial and us, by fork() for one
+            text = f"{end['events']} events were recorded and {len(events)} arrived"
+            error = {"type": "TraceTornApart", "module": __name__, "message": text, "causes": []}
+            return ended(order, events, "raised", "trace torn apart", error)
         self._complain(process.tail(end.get("traceback", "")))
         raise Broken(f"trial {order.id} of scenario {order.scenario!r} could not be run: {end['text']}")
 

@@ -273,13 +273,21 @@ def test_a_child_that_does_not_start_is_misuse(start: Start, how: str, says: str
     assert says in str(caught.value)
 
 
-@pytest.mark.parametrize(("agent", "says"), [("raises_value", "ValueError: ours"), ("forgets", "streamed")])
-def test_our_own_failure_is_broken(start: Start, agent: str, says: str) -> None:
+def test_our_own_failure_is_broken(start: Start) -> None:
     executor = start()
     pid = executor.hello()["pid"]
-    with pytest.raises(Broken, match=says):
-        run(executor, agent)
+    with pytest.raises(Broken, match="ValueError: ours"):
+        run(executor, "raises_value")
     assert dead(pid)
+
+
+def test_a_trace_that_the_agent_tore_apart_is_its_own_end_and_the_run_goes_on(start: Start) -> None:
+    """After a fork() in the agent more is recorded than arrives."""
+    executor = start()
+    (trace,) = run(executor, "forgets")
+    (finished,) = (body for _, body in find(trace, Finished))
+    assert finished.error is not None
+    assert (finished.end, finished.error["type"]) == ("raised", "TraceTornApart")
 
 
 def test_ctrl_c_takes_the_child_along(start: Start) -> None:
