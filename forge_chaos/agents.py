@@ -25,6 +25,7 @@ from forge_chaos.recorded import digest
 
 REFERENCE = "reference"
 FRAMEWORK = "framework:"
+KEY = "Any value will do there: the scripted model takes the place of the real one, and nothing is sent."
 FORMS = "Write module:attribute, path.py:attribute or framework:NAME."
 
 
@@ -159,7 +160,8 @@ def _run(load: Callable[[], Any], spec: str) -> Any:
     except (Exception, SystemExit) as error:
         place = _place(error)
         raise Misuse(
-            f"agent {spec!r} does not import: {type(error).__name__}: {error}{place}. {FORMS}"
+            f"agent {spec!r} does not import: {type(error).__name__}: {error}{place}. "
+            + (KEY if "_API_KEY" in str(error) else FORMS)
         ) from error
 
 

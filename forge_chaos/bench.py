@@ -45,9 +45,9 @@ class Setup:
     workspace: str | None = None
     scenarios_dirs: tuple[str, ...] = ()
     faults_dirs: tuple[str, ...] = ()
-    claim: str | None = None
     watchdog: float = WATCHDOG
     tasks: tuple[str, ...] = ()
+    claim: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -271,7 +271,7 @@ class Campaign:
 
     def _score(self, directory: Path, trials: Sequence[Trial], clean: Clean, orders: Orders) -> Scorecard:
         applicable = {name: {order.scenario for order in planned} for name, planned in orders.items()}
-        for fault, narrow in self.wanted.swept if self.options.max_trials is None else ():
+        for fault, narrow in self.wanted.swept:  # also where a sample of the cells left a scenario out
             applicable[fault.id] |= {
                 name for name, trace in clean.items() if sweep.applies(fault, trace, [narrow])
             }

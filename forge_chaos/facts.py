@@ -177,11 +177,12 @@ def late(reading: Reading) -> bool:
 
 
 def error(reading: Reading) -> str:
-    """The exception that ended the run, in words; empty when there was none."""
+    """What ended the run, in words: the exception and its place, or `watchdog`; empty when nothing did."""
     raised = reading.finished.error if reading.finished else None
     if not raised:
-        return ""
-    return f"{raised.get('type')}: {recorded.words(raised.get('message', ''))}".removesuffix(": ")
+        return "watchdog" if reading.finished and reading.finished.why == "watchdog" else ""
+    place = f" ({raised['at']})" if raised.get("at") else ""
+    return f"{raised.get('type')}: {recorded.words(raised.get('message', ''))}".removesuffix(": ") + place
 
 
 def broken(reading: Reading) -> str | None:

@@ -44,7 +44,12 @@ def _end(facts: Facts, bar: Bar) -> Judgement:
     if facts.damage:
         return _convicted("damaged", facts.damage)
     if facts.end == "hung":
-        return _row("hung", False, "Nothing was left that could have ended it.", facts)
+        why = (
+            "It gave no sign of life until the watchdog ended its process."
+            if facts.error == "watchdog"
+            else "Nothing was left that could have ended it."
+        )
+        return _row("hung", False, why, facts)
     if facts.loops or facts.end == "stopped":
         return (
             _convicted("looped", facts.loops)

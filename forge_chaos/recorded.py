@@ -304,10 +304,10 @@ def told(result: Ok | Err, target: str | None = None, redact: Redact = nothing_s
 
 
 def failure(error: BaseException, redact: Redact = nothing_secret) -> dict[str, Any]:
-    """An exception in recorded form: its type with module, its text, the chain of causes by type, and
-    the types within a group."""
+    """An exception in recorded form: its type with module, its text, the chain of causes by type, the
+    types within a group, and `at`, the last line of the user's own code that it passed."""
     kind = type(error)
-    found = {
+    found: dict[str, Any] = {
         "type": kind.__name__,
         "module": str(kind.__module__),
         "message": text(natural.shown(error), redact),
@@ -315,6 +315,22 @@ def failure(error: BaseException, redact: Redact = nothing_secret) -> dict[str, 
     }
     if isinstance(error, BaseExceptionGroup):
         found["group"] = [type(each).__name__ for each in error.exceptions[:8]]
+    if place := _place(error):
+        found["at"] = text(place, redact)
+    return found
+
+
+_NOT_THEIRS = (os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.__file__))
+
+
+def _place(error: BaseException) -> str:
+    """`file.py:12`; empty when the exception passed through no file of the user's."""
+    found, frame = "", error.__traceback__
+    while frame is not None:
+        file = frame.tb_frame.f_code.co_filename
+        if not file.startswith(("<", *_NOT_THEIRS)) and "site-packages" not in file:
+            found = f"{os.path.basename(file)}:{frame.tb_lineno}"
+        frame = frame.tb_next
     return found
 
 

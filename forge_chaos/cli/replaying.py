@@ -98,6 +98,11 @@ def _regression(path: Path, request: running.Request) -> int:
     trial, trace = run_one(setup, options, Order(id, found.scenario, texts, found.seed), path)
     changed = _changed(found.scenario, found.hash, trace, str(path))
     _print(trial, trace)
+    if setup.agent is None:
+        sys.stdout.write(
+            "It was played by the agent that comes with forge-chaos, and tested nothing of yours: name one with "
+            "--agent.\n"
+        )
     fired = {hit.rule for hit in trial.facts.fired}
     stale = [rule for rule, text in zip(rules, texts, strict=True) if text not in fired]
     if not stale:

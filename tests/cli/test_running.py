@@ -430,3 +430,71 @@ def test_an_agent_without_the_tools_of_a_scenario_skips_it(tmp_path: Path) -> No
     done = door(tmp_path, *OWN, "--agent", "clerk.py:agent", "--faults", "timeout", "--json")
     assert done.code == 2
     assert done.result["skipped"] == [{"scenario": "one", "why": "the agent has no tool for list"}]
+
+
+@pytest.mark.parametrize("how", ["import sys; sys.exit(0)", "raise SystemExit", "import sys; sys.exit(1)"])
+def test_a_grader_that_leaves_the_process_is_no_pass(how: str, tmp_path: Path) -> None:
+    write(tmp_path, graded(f"\ndef check(trace):\n    {how}\n"))
+    done = door(tmp_path, *OWN, "--faults", "missing_file.never")
+    assert done.code == 3
+    assert "no verdict is given" in done.err
+
+
+STRAY = """
+import json
+
+TROUBLE = []
+
+
+async def agent(task, tools, model):
+    if TROUBLE:
+        return "DONE"
+    messages = [{"role": "user", "content": task.prompt}]
+    while True:
+        reply = await model.complete(messages, tools.specs)
+        messages.append(reply)
+        if not reply.get("tool_calls"):
+            return reply["content"]
+        for call in reply["tool_calls"]:
+            try:
+                text = await tools.call(call["function"]["name"], json.loads(call["function"]["arguments"]))
+            except Exception as error:
+                TROUBLE.append(error)
+                text = f"{type(error).__name__}: {error}"
+            messages.append({"role": "tool", "tool_call_id": call["id"], "content": text})
+"""
+
+
+@pytest.mark.slow
+def test_trials_that_went_wrong_without_their_fault_are_no_pass(tmp_path: Path) -> None:
+    write(tmp_path, {"stray.py": STRAY})
+    done = door(tmp_path, *SUM, "--agent", "stray.py:agent", "--faults", "missing_file:read_file", "--json")
+    assert done.code in (1, 2)
+    assert done.result["not_reached"] > 0
+
+
+@pytest.mark.slow
+def test_a_run_is_not_gone_on_with_by_another_agent_of_the_same_name(tmp_path: Path) -> None:
+    write(tmp_path, {"chg.py": STRAY})
+    door(tmp_path, *SUM, "--agent", "chg.py:agent", "--faults", "timeout.raises", "--out", "run")
+    write(tmp_path, {"chg.py": "async def agent(task, tools):\n    return 'DONE'\n"})
+    done = door(tmp_path, "run", "--resume", "run")
+    assert done.code == 4
+    assert "agent source" in done.err
+
+
+def test_a_variable_that_holds_the_name_of_a_tool_changes_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = door(tmp_path, *SUM, "--faults", "timeout.raises", "--json", "--out", "plain").result
+    monkeypatch.setenv("X_KEY", "read_file")
+    monkeypatch.setenv("MONKEY", "FAILED")
+    odd = door(tmp_path, *SUM, "--faults", "timeout.raises", "--json", "--out", "odd").result
+    assert odd["classes"] == plain["classes"]
+
+
+@pytest.mark.slow
+def test_a_sample_that_leaves_a_scenario_out_is_no_pass(tmp_path: Path) -> None:
+    done = door(tmp_path, "run", "--faults", "timeout", "--max-trials", "2")
+    assert done.code == 2
+    assert "to which it applies" in done.out
