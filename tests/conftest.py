@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+
+# A background job of a shell is started with Ctrl-C ignored, and its children inherit that: the tests that
+# press it need it to be heard.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A deadline would make a verdict of ours depend on how busy the machine is.
 settings.register_profile("forge", deadline=None)

@@ -132,7 +132,10 @@ def _at_terminal(folder: Path, answer: str, *words: str) -> Iterator[subprocess.
             stderr=subprocess.PIPE,
             text=True,
         ) as running:
-            yield running
+            try:
+                yield running
+            finally:
+                running.kill()  # nothing to an ended one, and the end of one that should have
     finally:
         os.close(ours)
         os.close(theirs)
