@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from forge_chaos.nouns import Bar
 
@@ -29,22 +29,7 @@ Outcome = Literal[
     "false_success",
     "silent",
 ]
-OUTCOMES: tuple[Outcome, ...] = (
-    "invalid",
-    "unfair",
-    "not_reached",
-    "damaged",
-    "hung",
-    "looped",
-    "crashed",
-    "violated",
-    "recovered",
-    "degraded",
-    "undersold",
-    "gave_up",
-    "false_success",
-    "silent",
-)
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ _FORBIDDEN = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def junit(card: Scorecard, trials: Sequence[Trial]) -> str:
     """Unacceptable is a failure, invalid an error, unfair and not reached are skipped.
 
-    A last suite `clean` holds the trials without a fault that did not pass, and the scenarios left out.
+    A suite `clean` holds the trials without a fault that did not pass, and the scenarios left out. A last
+    one, `verdict`, is an error where the run came to none.
     """
     gone = {skipped.scenario for skipped in card.skipped}
     of: dict[str, list[Trial]] = {row.fault: [] for row in card.rows}
@@ -44,6 +45,11 @@ def junit(card: Scorecard, trials: Sequence[Trial]) -> str:
                 suite, "testcase", classname="forge-chaos.clean", name=_xml(skipped.scenario)
             )
             ET.SubElement(case, "skipped", message=_xml(skipped.why))
+        _count(suite)
+    if card.exit in (2, 3):  # no verdict, or none that holds: a CI server must not show green
+        suite = _suite(root, card, "verdict", None)
+        case = ET.SubElement(suite, "testcase", classname="forge-chaos.verdict", name="the run as a whole")
+        ET.SubElement(case, "error", message=_xml(" ".join(card.reasons) or f"exit {card.exit}"))
         _count(suite)
     _total(root)
     ET.indent(root)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -34,8 +35,9 @@ def test_one_suite_per_class_with_its_counts() -> None:
         "timeout": ("5", "1", "1", "2"),
         "missing_file": ("1", "0", "0", "0"),
         "missing_file+timeout": ("1", "1", "0", "0"),
+        "verdict": ("1", "0", "1", "0"),
     }
-    assert tuple(root.get(k) for k in ("tests", "failures", "errors", "skipped")) == ("7", "2", "1", "2")
+    assert tuple(root.get(k) for k in ("tests", "failures", "errors", "skipped")) == ("8", "2", "2", "2")
 
 
 @pytest.mark.parametrize(
@@ -100,3 +102,13 @@ def test_what_xml_cannot_hold_is_escaped_and_the_rest_kept() -> None:
 
 def test_the_order_of_the_trials_changes_nothing() -> None:
     assert junit(card(TRIALS, CLASSES), TRIALS) == junit(card(TRIALS[::-1], CLASSES), TRIALS[::-1])
+
+
+@pytest.mark.parametrize(("exit", "errors"), [(0, 0), (1, 0), (2, 1), (3, 1)])
+def test_a_run_without_a_verdict_is_an_error(exit: int, errors: int) -> None:
+    found = ET.fromstring(
+        junit(replace(card([clean(), trial()]), exit=exit, reasons=("timeout never fired.",)), ())
+    )
+    said = [case for suite in found if suite.get("name") == "verdict" for case in suite.iter("error")]
+    assert [case.get("message") for case in said] == ["timeout never fired."] * errors
+    assert found.get("errors") == str(errors)
