@@ -720,7 +720,7 @@ def test_no_secret_is_in_any_event() -> None:
 
 
 def holds(trace: Trace) -> None:
-    """Everything that DESIGN promises of a trace."""
+    """Everything that is promised of a trace."""
     assert [event.seq for event in trace] == list(range(len(trace)))
     assert all(a.at <= b.at for a, b in pairwise(trace))
     assert isinstance(trace[0].body, Started)

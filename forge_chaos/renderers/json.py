@@ -1,4 +1,4 @@
-"""The result as one JSON object, for machines: FORMATS, "result"."""
+"""The result as one JSON object, for machines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON object of FORMATS, key by key."""
+"""The JSON object of a result, key by key."""
 
 from __future__ import annotations
 
