@@ -10,6 +10,9 @@ from io import TextIOWrapper
 from forge_chaos.errors import ChaosError
 
 
+JUDGING = ("run", "replay", "selfcheck")  # commands whose exit code is a verdict
+
+
 def main(argv: list[str] | None = None) -> None:
     """Run a command and leave with its exit code: 0 pass, 1 fail, 2 inconclusive, 3 ours broke, 4 misuse."""
     from forge_chaos.cli.app import invoke
@@ -17,8 +20,9 @@ def main(argv: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # no verdict is lost to a terminal without our characters
+    words = sys.argv[1:] if argv is None else argv
     try:
-        code = invoke(sys.argv[1:] if argv is None else argv)
+        code = invoke(words)
     except ChaosError as error:
         sys.stderr.write(f"forge-chaos: {error}\n")
         code = error.exit
@@ -27,7 +31,7 @@ def main(argv: list[str] | None = None) -> None:
         code = 2
     except BrokenPipeError:
         unheard()
-        code = 3  # before the verdict's own code was known
+        code = 3 if words[:1] and words[0] in JUDGING else 0  # no verdict was reached
     except Exception as error:
         import traceback
 
