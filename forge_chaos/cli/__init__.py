@@ -9,7 +9,6 @@ from io import TextIOWrapper
 
 from forge_chaos.errors import ChaosError
 
-
 JUDGING = ("run", "replay", "selfcheck")  # commands whose exit code is a verdict
 
 
