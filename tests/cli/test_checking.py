@@ -6,8 +6,13 @@ import pytest
 
 from forge_chaos import selfcheck
 from forge_chaos.cli import checking
-from forge_chaos.specimens.table import BAD
+from forge_chaos.specimens.table import BAD, Cell, Specimen
 from tests.cli.door import door
+
+HARMLESS = Specimen(
+    "forge_chaos.reference:agent",
+    (Cell("sum_orders", "missing_file.never@1:read_file(orders.csv)", "crashed"),),
+)
 
 
 def test_the_matrix_is_printed_and_the_exit_code_is_the_reports(
@@ -17,11 +22,12 @@ def test_the_matrix_is_printed_and_the_exit_code_is_the_reports(
     monkeypatch.setattr(selfcheck, "BAD", BAD[:2])
     monkeypatch.setattr(selfcheck, "GOOD", ())
     monkeypatch.setattr(selfcheck, "CELLS", 1)
-    code = checking.selfcheck(1)
-    out = capsys.readouterr().out
-    assert BAD[0].name in out
-    assert BAD[1].name in out
-    assert code in (0, 1)
+    for table, code in ((BAD[:2], 0), ((HARMLESS,), 1)):
+        monkeypatch.setattr(selfcheck, "BAD", table)
+        monkeypatch.setattr(selfcheck, "_personas", lambda: ())
+        assert checking.selfcheck(1) == code
+        out = capsys.readouterr().out
+        assert all(specimen.name in out for specimen in table)
 
 
 def test_a_number_of_processes_that_is_none_is_misuse(tmp_path: Path) -> None:

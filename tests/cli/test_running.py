@@ -498,3 +498,14 @@ def test_a_sample_that_leaves_a_scenario_out_is_no_pass(tmp_path: Path) -> None:
     done = door(tmp_path, "run", "--faults", "timeout", "--max-trials", "2")
     assert done.code == 2
     assert "to which it applies" in done.out
+
+
+@pytest.mark.parametrize(
+    ("scenario", "rule"),
+    [("edit_port", "missing_file@1..2"), ("three_reads", "missing_file.never@1..:read_file+member=3")],
+)
+def test_no_more_is_demanded_than_the_expert_reaches_under_the_plan_itself(
+    scenario: str, rule: str, tmp_path: Path
+) -> None:
+    """What the agent met of a range can be milder than the range."""
+    assert door(tmp_path, "run", "--scenarios", scenario, "--faults", rule).code == 0
