@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Collection, Coroutine
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
+from queue import SimpleQueue
 from typing import Any, TypeVar, TypeVarTuple
 
 T = TypeVar("T")
@@ -70,12 +71,16 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         token = object()
 
         def here() -> T:
+            before = getattr(self._here, "token", None)
             self._here.token = token
-            return func(*args)
+            try:
+                return func(*args)
+            finally:
+                self._here.token = before
 
         work: Future[T] = (
             executor.submit(here)
-            if isinstance(executor, ThreadPoolExecutor)
+            if isinstance(executor, ThreadPoolExecutor | Desk)
             else executor.submit(func, *args)  # to another process, which a closure does not reach
         )
         outer = asyncio.wrap_future(work, loop=self)
@@ -213,6 +218,39 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Seconds until the next timer."""
         due = [timer.when() for timer in self._scheduled if not timer.cancelled()]
         return max(0.0, min(due) - self.now) if due else None
+
+
+class Desk(Executor):
+    """An executor whose one worker is a thread that waits for the loop and meanwhile does what it is given,
+    until the desk is closed."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        work: Future[T] = Future()
+
+        def job() -> None:
+            result: Any = None
+            failed: BaseException | None = None
+            try:
+                result = fn(*args, **kwargs)
+            except StopIteration as error:  # no future can hold one
+                failed = RuntimeError(f"the function raised StopIteration: {error}")
+            except BaseException as error:
+                failed = error
+            _settle(work, result, failed)
+
+        self._jobs.put(job)
+        return work
+
+    def work(self) -> None:
+        """From the thread itself: do what comes, until `close`."""
+        while (job := self._jobs.get()) is not None:
+            job()
+
+    def close(self) -> None:
+        self._jobs.put(None)
 
 
 def hide(task: asyncio.Task[Any]) -> None:

@@ -7,25 +7,15 @@ A plain `def` works too: it runs in a thread, with blocking twins of the same ca
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from forge_chaos import natural
-from forge_chaos.clock import VirtualLoop
+from forge_chaos.adapters._threads import Blocking, blocking
 from forge_chaos.errors import Misuse
 from forge_chaos.nouns import Answer, Call, Err, Ok, Task, Tool, ToolSpec
 from forge_chaos.ports import Agent, Gate, Seat
-
-T = TypeVar("T")
-UNWIND = 5.0  # seconds of trial time for calls of a thread that was cut
-PATIENCE = 1000  # calls after the end of the trial until a thread that swallows everything is parked
-
-
-class Over(BaseException):
-    """The trial is over; no `except Exception` of the agent's is meant to catch this."""
 
 
 class Toolbox:
@@ -69,55 +59,10 @@ def _no_such_tool(name: str, known: Mapping[str, Tool]) -> Tool:
     return missing
 
 
-class _Blocking:
-    """The same calls for code in a thread: each waits for the loop, parked."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, over: threading.Event) -> None:
-        self._loop = loop
-        self._over = over
-        self._home = threading.get_ident()
-        self._late = 0
-        self.open: set[asyncio.Task[Any]] = set()
-
-    def wait(self, wanted: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        if self._over.is_set():
-            self._late += 1
-            if self._late > PATIENCE:
-                threading.Event().wait()  # a daemon thread that swallows every end is left standing
-            raise Over("the trial is over")
-        loop = self._loop
-        if threading.get_ident() == self._home:
-            raise RuntimeError(
-                "a blocking call on the event loop, which would wait for itself: a plain def was given "
-                "blocking tools and returned a coroutine. Write the agent as async def."
-            )
-
-        async def tracked() -> T:
-            here = asyncio.current_task()
-            assert here is not None
-            self.open.add(here)
-            try:
-                return await wanted()
-            finally:
-                self.open.discard(here)
-
-        future = (
-            loop.call_from_thread(tracked)
-            if isinstance(loop, VirtualLoop)
-            else asyncio.run_coroutine_threadsafe(tracked(), loop)
-        )
-        try:
-            return future.result()
-        except BaseException:
-            if self._over.is_set():
-                raise Over("the trial is over") from None
-            raise
-
-
 class BlockingToolbox:
     """`Toolbox` for a plain `def` agent."""
 
-    def __init__(self, tools: Toolbox, door: _Blocking) -> None:
+    def __init__(self, tools: Toolbox, door: Blocking) -> None:
         self._tools = tools
         self._door = door
         self.specs, self.names = tools.specs, tools.names
@@ -132,7 +77,7 @@ class BlockingToolbox:
 class BlockingModel:
     """The model seat for a plain `def` agent."""
 
-    def __init__(self, model: Any, door: _Blocking) -> None:
+    def __init__(self, model: Any, door: Blocking) -> None:
         self._model = model
         self._door = door
 
@@ -163,34 +108,16 @@ def agent_of(function: Callable[..., Any]) -> Agent:
         if inspect.iscoroutinefunction(bare):
             offer: dict[str, Any] = {"task": task, "tools": toolbox, "model": model}
             return _answer(await function(**{name: offer[name] for name in wanted}))
-        loop = asyncio.get_running_loop()
-        over = threading.Event()
-        door = _Blocking(loop, over)
-        offer = {"task": task, "tools": BlockingToolbox(toolbox, door), "model": BlockingModel(model, door)}
-
-        def work() -> Any:
-            try:
-                return function(**{name: offer[name] for name in wanted})
-            except KeyboardInterrupt as error:  # in a thread it is no Ctrl-C, and must not pass for one
-                raise RuntimeError("the agent raised KeyboardInterrupt") from error
-
-        try:
-            running = (
-                loop.run_in_daemon(work)
-                if isinstance(loop, VirtualLoop)
-                else loop.run_in_executor(None, work)
-            )
-            result = await running
+        async with blocking() as door:
+            offer = {
+                "task": task,
+                "tools": BlockingToolbox(toolbox, door),
+                "model": BlockingModel(model, door),
+            }
+            result = await door.run(lambda: function(**{name: offer[name] for name in wanted}))
             if inspect.isawaitable(result):
                 result = await result
             return _answer(result)
-        finally:
-            over.set()
-            left = set(door.open)
-            for call in left:
-                call.cancel("the trial is over")
-            if left:
-                await asyncio.wait(left, timeout=UNWIND)
 
     return agent
 

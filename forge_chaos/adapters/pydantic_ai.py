@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from forge_chaos import natural
+from forge_chaos.adapters._through import value
 from forge_chaos.errors import Misuse
 from forge_chaos.inference import spec
-from forge_chaos.nouns import Answer, Call, Err, Ok, Result, Task, Tool, ToolSpec
+from forge_chaos.nouns import Answer, Call, Err, Ok, Task, Tool, ToolSpec
 from forge_chaos.ports import Agent, Gate, Seat
 
 WAY = "Install it with: pip install 'forge-chaos[pydantic-ai]'."
@@ -80,37 +80,21 @@ def _tool(declared: ToolSpec, real: Tool, gate: Gate) -> Any:
     from pydantic_ai import RunContext, Tool
 
     async def call(ctx: RunContext[Any], **args: Any) -> Any:
-        return _value(await gate(declared.name, args, real, id=ctx.tool_call_id), args, declared)
+        return value(await gate(declared.name, args, real, id=ctx.tool_call_id), args, declared)
 
     return Tool.from_schema(
         call, declared.name, declared.description, dict(declared.parameters), takes_ctx=True
     )
 
 
-def _value(result: Result, args: Mapping[str, Any], declared: ToolSpec | None) -> Any:
-    """What the framework gets: the value, or the natural exception raised."""
-    if isinstance(result, Ok):
-        return result.value
-    target = args.get(declared.target) if declared is not None and declared.target is not None else None
-    raise natural.exception(result, target if isinstance(target, str) else None)
-
-
 def _scripted(model: Any) -> Any:
-    """Our model seat behind the official client, in-process: no socket, so virtual time holds."""
-    from openai import AsyncOpenAI
+    """Our model seat behind the framework's own class for OpenAI's API."""
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    from forge_chaos.modelserver.transport import http, transports
+    from forge_chaos.adapters import _client
 
-    _, transport = transports(model.door)
-    client = AsyncOpenAI(
-        api_key="scripted",
-        base_url="http://model/v1",
-        http_client=http().AsyncClient(transport=transport),
-        max_retries=0,
-    )
-    return OpenAIChatModel("scripted", provider=OpenAIProvider(openai_client=client))
+    return OpenAIChatModel(_client.NAME, provider=OpenAIProvider(openai_client=_client.asynchronous(model)))
 
 
 def _specs(agent: Any) -> dict[str, ToolSpec]:
@@ -165,7 +149,7 @@ def _gated(leaf: Any, gate: Gate, specs: Mapping[str, ToolSpec]) -> Any:
         async def real(call: Call) -> Ok | Err:
             return Ok(await inner(name, call.args, ctx, tool))
 
-        return _value(await gate(name, args, real, id=ctx.tool_call_id), args, specs.get(name))
+        return value(await gate(name, args, real, id=ctx.tool_call_id), args, specs.get(name))
 
     return Gated(leaf)
 

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from forge_chaos.errors import Misuse
 
 Door: TypeAlias = Callable[[str, bytes], Coroutine[Any, Any, tuple[int, bytes]]]
+Wait: TypeAlias = Callable[[Coroutine[Any, Any, tuple[int, bytes]]], tuple[int, bytes]]
 RETRY = "x-stainless-retry-count"
 
 
@@ -35,12 +36,14 @@ def http() -> Any:
     return import_module(client.__module__.partition(".")[0])
 
 
-def transports(door: Door) -> tuple[Any, Any]:
+def transports(door: Door, wait: Wait | None = None) -> tuple[Any, Any]:
     """(sync, async) transports of that library over `door`: `async (path, body) -> (status, body)`.
 
-    A retry by the client reaches the door with the query `?retry=N`. The sync transport drives the door
-    where it stands, without a loop: a door that has to wait there raises RuntimeError.
+    A retry by the client reaches the door with the query `?retry=N`. The sync transport takes the door's
+    coroutine to `wait`, for a client on a thread; without one it drives it where it stands, without a
+    loop: a door that has to wait there raises RuntimeError.
     """
+    waits: Wait = wait or drive
     library = http()
 
     def answer(request: Any, status: int, body: bytes) -> Any:
@@ -49,7 +52,7 @@ def transports(door: Door) -> tuple[Any, Any]:
 
     class Sync(library.BaseTransport):  # type: ignore[misc, name-defined]  # the library is known at run time only
         def handle_request(self, request: Any) -> Any:
-            return answer(request, *drive(door(_path(request), request.read())))
+            return answer(request, *waits(door(_path(request), request.read())))
 
     class Async(library.AsyncBaseTransport):  # type: ignore[misc, name-defined]  # as above
         async def handle_async_request(self, request: Any) -> Any:

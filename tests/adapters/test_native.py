@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from forge_chaos import notation
-from forge_chaos.adapters import native
+from forge_chaos.adapters import _threads, native
 from forge_chaos.errors import Misuse
 from forge_chaos.events import Called, Executed, Finished, Returned, Trace, find
 from forge_chaos.nouns import Answer, Call, Err, Ok, Tool
@@ -364,13 +364,13 @@ def test_a_thread_that_swallows_every_end_is_parked() -> None:
 
     played(agent, more={"never": never})
     deadline = time.monotonic() + 20
-    while tries[0] < native.PATIENCE and time.monotonic() < deadline:
+    while tries[0] < _threads.PATIENCE and time.monotonic() < deadline:
         time.sleep(0.01)
     time.sleep(0.1)
     stands = tries[0]
     time.sleep(0.1)
     assert tries[0] == stands
-    assert native.PATIENCE < stands < native.PATIENCE + 10
+    assert _threads.PATIENCE < stands < _threads.PATIENCE + 10
 
 
 def test_a_cancellation_that_a_tool_raises_is_an_exception_in_a_thread_and_ends_a_coroutine() -> None:
