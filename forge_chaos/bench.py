@@ -102,7 +102,8 @@ class Bench:
         else:
             scenario = catalog.load(name, seed, self._scenario_dirs)
         if self.own_tools:
-            return replace(scenario, workspace="disk")
+            fake = (self.setup.workspace or scenario.workspace) == "fake"
+            return replace(scenario, workspace="fake" if fake else "disk")
         if self.setup.workspace is not None:
             return replace(scenario, workspace=self.setup.workspace)  # type: ignore[arg-type]  # checked by the door
         return scenario
@@ -177,6 +178,8 @@ class Bench:
         """The bar's trial: the solution played live as the expert, against the faults that the agent met."""
         from forge_chaos.modelserver import live
 
+        if scenario.workspace == "fake":  # its own process is not to be patched for tools that need no patch
+            scenario = replace(scenario, workspace="memory")
         resolved = [catalog.resolve(rule, self.faults) for rule in rules]
         setting = trial.Setting(
             scenario=scenario,

@@ -9,13 +9,15 @@ timers. A thread that itself waits for the loop is *parked*: it does not count w
 from __future__ import annotations
 
 import asyncio
+import os
 import selectors
+import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from typing import Any, TypeVar, TypeVarTuple
 
@@ -38,6 +40,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     # asyncio's own, which its types do not tell
     _ready: Collection[asyncio.Handle]
     _scheduled: Collection[asyncio.TimerHandle]
+    _ssock: socket.socket
     _default_executor: ThreadPoolExecutor | None
     _executor_shutdown_called: bool
 
@@ -50,6 +53,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self.deadline: float | None = None
         self._threads: set[object] = set()  # one token for each at work
         self._here = threading.local()
+        self._waiting: list[int | None] = []  # those outside that wait for this loop: the port of a socket of its own
         self._trial = 0
         self._limiter: Any = None
         self._borrowed = 0
@@ -142,7 +146,27 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def busy(self) -> bool:
         """Is something at work outside of this loop that may yet wake a task: a worker thread, or
         whoever is at the other end of an open socket or pipe?"""
-        return self.threads() > 0 or len(self._selecting.get_map() or ()) > 1  # one is the loop's own
+        return self.threads() > self._waiting.count(None) or self._sockets() > 0
+
+    def _sockets(self) -> int:
+        """Open sockets and pipes of this loop, without its own and without those that wait for it."""
+        open_ = self._selecting.get_map() or {}
+        if len(open_) <= 1 or not self._waiting:
+            return len(open_) - 1
+        return sum(_port(fd) not in self._waiting for fd in open_ if fd != self._ssock.fileno())
+
+    @contextmanager
+    def waited_for(self, port: int) -> Iterator[None]:
+        """On the loop: a client on this machine, at its own end `port`, waits for what is done in here, and does
+        not count meanwhile. If that socket is none of this loop's, it is in the hands of a worker thread."""
+        mine = any(_port(fd) == port for fd in self._selecting.get_map() or ())
+        trial, waiting = self._trial, port if mine else None
+        self._waiting.append(waiting)
+        try:
+            yield
+        finally:
+            if trial == self._trial:
+                self._waiting.remove(waiting)
 
     def threads(self) -> int:
         """How many worker threads are at work for this trial."""
@@ -187,6 +211,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             self._default_executor.shutdown(wait=False)
             self._default_executor, self._executor_shutdown_called = None, False
         self._threads.clear()
+        self._waiting.clear()
         if self._limiter is not None:
             self._borrowed = self._limiter.borrowed_tokens
         self.on_idle = self.on_deadline = self.deadline = None
@@ -251,6 +276,14 @@ class Desk(Executor):
 
     def close(self) -> None:
         self._jobs.put(None)
+
+
+def _port(fd: int) -> int:
+    """The port of this end of a socket; -1 for what has none."""
+    with suppress(OSError), socket.socket(fileno=os.dup(fd)) as twin:
+        name = twin.getsockname()
+        return int(name[1]) if isinstance(name, tuple) and len(name) > 1 else -1
+    return -1
 
 
 def hide(task: asyncio.Task[Any]) -> None:

@@ -172,14 +172,18 @@ def _trimmed(reading: Reading) -> Iterator[Verdict]:
 
 
 def _swallowed(reading: Reading, fired: Sequence[Fired]) -> Iterator[Verdict]:
-    """A fault marked explicit was seen by the model, or its call was later repeated to success."""
+    """A fault marked explicit was seen by the model, or its call was later repeated to success: as it was,
+    or another way in answer to the same call of the model."""
     steps = {step.call.call: step for step in reading.steps}
     for fault in fired:
         if not fault.explicit or fault.seen != "no" or fault.call not in steps:
             continue
         hit = steps[fault.call]
         again = any(
-            step.key == hit.key and step.seq > hit.seq and step.told is not None and step.told.ok
+            (step.key == hit.key or (step.call.order is not None and step.call.order == hit.call.order))
+            and step.seq > hit.seq
+            and step.told is not None
+            and step.told.ok
             for step in reading.steps
         )
         if not again:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from forge_chaos import natural, schedule
 from forge_chaos.errors import Misuse
@@ -19,6 +20,9 @@ from forge_chaos.nouns import Call, Err, Ok, Tool, dice
 from forge_chaos.recorded import Redact, nothing_secret, plain, text, words
 from forge_chaos.recorded import name as named
 from forge_chaos.recorder import Recorder
+
+if TYPE_CHECKING:
+    from forge_chaos.modelserver.passage import Known
 
 Request = dict[str, Any]
 Send = Callable[[Request], Awaitable[Request]]
@@ -243,6 +247,7 @@ class ModelSeat:
         self.name = name
         self._server = server
         self._endpoint = endpoint
+        self._known: Known | None = None
 
     @property
     def taken(self) -> bool:
@@ -260,7 +265,19 @@ class ModelSeat:
         request: Request = {"model": self.name, "messages": list(messages)}
         if tools:
             request["tools"] = list(tools)
-        message = message_of(await self.gate(request, self._send))
+        came: list[Request] = []
+
+        async def send(asked: Request) -> Request:
+            came.append(await self._send(asked))
+            return came[-1]
+
+        reply = None
+        try:
+            reply = await self.gate(request, send)
+        finally:
+            if came and reply is not came[-1]:
+                self._withdraw()
+        message = message_of(reply)
         if message is None:
             raise ProviderError(200, b'{"error": {"message": "the reply has no message"}}')
         return message
@@ -285,33 +302,32 @@ class ModelSeat:
             await asyncio.sleep(response.wait)
         return response.status, response.body
 
+    def _withdraw(self) -> None:
+        """The server's last answer never reached the agent as it was: a scripted model was not asked."""
+        withdraw = getattr(self._server, "withdraw", None)
+        if withdraw is not None:
+            withdraw()
+
     async def door(self, path: str, body: bytes) -> tuple[int, bytes]:
         """The wire: (path, body) in, (status, body) out, through the gate. What no fault changes goes on
         byte for byte, refusals too."""
-        from forge_chaos.modelserver.errors import ProviderError
+        from forge_chaos.modelserver import wires
+        from forge_chaos.modelserver.passage import Known, Passage
 
-        came: list[tuple[Request, bytes]] = []
-
-        async def send(asked: Request) -> Request:
-            if self._endpoint is not None:
-                return await self._endpoint(asked)
-            changed = asked is not request and asked != request
-            status, answer = await self._serve(path, json.dumps(asked).encode() if changed else body)
-            if status >= 400:
-                raise ProviderError(status, answer)
-            reply: Request = json.loads(answer)
-            came.append((reply, answer))
-            return reply
-
+        wire = wires.at(path)
         try:
             request = json.loads(body)
         except (ValueError, RecursionError):
             request = None
-        if not isinstance(request, dict) or "messages" not in request:
+        if wire is None or not isinstance(request, dict) or wire.HISTORY not in request:
             return await self._serve(path, body)
+        if self._known is None:
+            self._known = Known()
+        passage = Passage(wire, request, body, self._known, partial(self._serve, path), self._endpoint)
+        answer = None
         try:
-            reply = await self.gate(request, send)
-        except ProviderError as refusal:
-            return refusal.status, refusal.body
-        unchanged = next((answer for known, answer in came if known is reply), None)
-        return 200, json.dumps(reply).encode() if unchanged is None else unchanged
+            answer = await passage.through(self.gate)
+        finally:
+            if passage.answers and (answer is None or answer[1] is not passage.answers[-1]):
+                self._withdraw()
+        return answer

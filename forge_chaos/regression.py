@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,38 @@ class Regression:
     hash: str | None = None
     was: str | None = None
     note: str | None = None
+
+
+def write(regression: Regression) -> Path:
+    """Write the file that `read` gives back. Raises Misuse where it cannot be written."""
+    lines = [f"version  = {VERSION}"]
+    for name in ("agent", "scenario", "hash", "rules", "seed"):
+        value = getattr(regression, name)
+        if value is not None:
+            lines.append(f"{name:8} = {_toml(value)}")
+    lines.append('expect   = "acceptable"')
+    for name in ("was", "note"):
+        value = getattr(regression, name)
+        if value is not None:
+            lines.append(f"{name:8} = {_toml(value)}")
+    try:
+        regression.path.parent.mkdir(parents=True, exist_ok=True)
+        regression.path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise Misuse(
+            f"cannot write {regression.path}: {error.strerror or error}. Name another directory."
+        ) from None
+    return regression.path
+
+
+def _toml(value: str | int | tuple[str, ...]) -> str:
+    """A value as TOML has it: its strings are those of JSON, but for DEL and lone surrogates."""
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, int):
+        return str(value)
+    whole = value.encode("utf-8", "backslashreplace").decode()
+    return json.dumps(whole, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def read(path: Path) -> Regression:

@@ -88,6 +88,7 @@ AMONG: Mapping[str, Callable[[_Place, Sequence[_Place], Started], bool]] = {
     "batch": lambda place, places, started: _overtaken(place, places),
     "outdated": lambda place, places, started: _outdated(place, places),
     "shared": lambda place, places, started: _read_to_write(place, places, started),
+    "elsewhere": lambda place, places, started: _elsewhere(place, places),
 }
 """The same where the other calls of the clean trace, and the files that others may change, matter too."""
 
@@ -330,6 +331,12 @@ def _read_to_write(place: _Place, places: Sequence[_Place], started: Started) ->
         and mine[0] is place
         and any("write" in started.tools.get(other.called.tool, {}).get("roles", ()) for other in mine[1:])
     )
+
+
+def _elsewhere(place: _Place, places: Sequence[_Place]) -> bool:
+    """Has an earlier command changed the folder in which the shell stands?"""
+    earlier = places[: places.index(place)]
+    return any(re.match(r"cd\s+[^\s.]", other.called.target or "") for other in earlier)
 
 
 def _places(trace: Trace) -> list[_Place]:

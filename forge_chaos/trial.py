@@ -152,7 +152,7 @@ async def _run(setting: Setting, world: World, record: Recorder, loop: asyncio.A
     model = ModelSeat(models, server, setting.endpoint, setting.model)
     task = Task(prompt, scenario.limits.steps, scenario.name)
     if seat.specs is not None:
-        os.chdir(world.workspace.root)  # type: ignore[attr-defined]  # own tools work on disk
+        world.workspace.enter()  # type: ignore[attr-defined]  # own tools work on disk, or on a fake one
     agent = loop.create_task(_play(seat, task, specs, world, gate, model))
     await _until(agent, stop, scenario.limits.seconds, halt, loop)
     cut = stop.result() if stop.done() and not agent.done() else None

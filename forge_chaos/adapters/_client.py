@@ -3,7 +3,6 @@ virtual and nothing leaves the machine."""
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
 from typing import Any
 
 from forge_chaos.adapters._threads import Blocking
@@ -27,11 +26,18 @@ def synchronous(model: Any, door: Blocking) -> Any:
     """`openai.OpenAI` for a framework that runs on a thread of its own."""
     from openai import OpenAI
 
-    def wait(answer: Coroutine[Any, Any, tuple[int, bytes]]) -> tuple[int, bytes]:
-        return door.wait(lambda: answer)
+    async def here(path: str, body: bytes) -> tuple[int, bytes]:
+        return door.wait(lambda: model.door(path, body))  # the thread waits; this coroutine never does
 
-    client = http().Client(transport=transports(model.door, wait)[0])
+    client = http().Client(transport=transports(here)[0])
     return OpenAI(api_key=KEY, base_url=BASE, http_client=client, max_retries=0)
 
 
-__all__ = ["BASE", "KEY", "NAME", "asynchronous", "synchronous"]
+def refusal() -> type[BaseException]:
+    """What the clients raise when the provider answers with an error status."""
+    from openai import APIStatusError
+
+    return APIStatusError
+
+
+__all__ = ["BASE", "KEY", "NAME", "asynchronous", "refusal", "synchronous"]

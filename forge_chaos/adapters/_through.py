@@ -34,6 +34,11 @@ def no_id() -> str | None:
     return None
 
 
+def nobody() -> str:
+    """For calls of the agent itself; those of a sub-agent carry its name."""
+    return ""
+
+
 def value(result: Result, args: Mapping[str, Any], declared: ToolSpec | None) -> Any:
     """What a framework gets from a tool: the value, or the natural exception raised."""
     if isinstance(result, Ok):
@@ -50,6 +55,7 @@ def gated(
     *,
     id: CallId = no_id,
     awaited: bool = False,
+    by: Callable[[], str] = nobody,
 ) -> Callable[..., Any]:
     """A user's own function, `async def` or `def`, with the gate round it: same name, signature and kind.
 
@@ -79,20 +85,20 @@ def gated(
                 return Ok(await result if inspect.isawaitable(result) else result)
 
             given = shown(call)
-            return value(await gate(name, given, real, id=id()), given, declared)
+            return value(await gate(name, given, real, id=id(), by=by()), given, declared)
 
         return through
 
     @wraps(function)
     def waits(*args: Any, **kwargs: Any) -> Any:
         call = bound(args, kwargs)
-        given, asked_id = shown(call), id()
+        given, asked_id, asking = shown(call), id(), by()
 
         async def wanted(here: Executor) -> Result:
             async def real(asked: Call) -> Ok | Err:
                 return Ok(await door.loop.run_in_executor(here, lambda: _called(function, call, asked.args)))
 
-            return await gate(name, given, real, id=asked_id)
+            return await gate(name, given, real, id=asked_id, by=asking)
 
         return value(door.serve(wanted), given, declared)
 
@@ -195,4 +201,4 @@ def _called(function: Callable[..., Any], call: inspect.BoundArguments, args: Ma
     return function(*call.args, **call.kwargs)
 
 
-__all__ = ["CallId", "gated", "no_id", "offered", "offered_blocking", "typed", "value"]
+__all__ = ["CallId", "gated", "no_id", "nobody", "offered", "offered_blocking", "typed", "value"]

@@ -141,7 +141,7 @@ def run(
         ),
     ] = None,
     workspace: Annotated[
-        Text, typer.Option(metavar="KIND", help="memory or disk.  [default: as the scenario says]")
+        Text, typer.Option(metavar="KIND", help="memory, disk or fake.  [default: as the scenario says]")
     ] = None,
     tasks: Annotated[
         Optional[list[str]],  # noqa: UP045
@@ -211,6 +211,88 @@ def run(
             yes=yes,
         )
     )
+
+
+@app.command()
+def fuzz(
+    agent: Agent = None,
+    faults: Annotated[
+        Text,
+        typer.Option(metavar="LIST", help="What plans are made of, as for run.  [default: as for run]"),
+    ] = None,
+    scenarios: Annotated[
+        str, typer.Option(metavar="GLOBS", help="Which scenarios, such as sum_*,edit_port.")
+    ] = "*",
+    budget: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Trials to spend, every run of the agent counted.")
+    ] = 300,
+    max_rules: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Rules of a plan at most.")
+    ] = 4,
+    target: Annotated[
+        Text, typer.Option(metavar="OUTCOME", help="Look for this end alone, such as damaged.")
+    ] = None,
+    save: Annotated[
+        File, typer.Option(metavar="DIR", help="Write a regression file for each failure here.")
+    ] = None,
+    adapter: AdapterName = None,
+    persona: Annotated[
+        Text,
+        typer.Option(metavar="NAME", help="How the scripted model reacts to trouble.  [default: expert]"),
+    ] = None,
+    model: Annotated[
+        Text, typer.Option(metavar="SPEC", help="As for run.  [default: scripted]")
+    ] = None,
+    seed: Annotated[
+        Number, typer.Option(metavar="S", min=0, help="Equal seeds find equal plans.  [default: 1]")
+    ] = None,
+    workspace: Annotated[
+        Text, typer.Option(metavar="KIND", help="memory or disk.  [default: as the scenario says]")
+    ] = None,
+    tasks: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(metavar="FILE", help="Tasks instead of scenarios, as for run. May be given again."),
+    ] = None,
+    scenarios_dir: ScenariosDir = None,
+    faults_dir: FaultsDir = None,
+    out: Annotated[
+        File, typer.Option(metavar="DIR", help="Where it is written.  [default: reports/NNNN-fuzz-AGENT]")
+    ] = None,
+    watchdog: Annotated[
+        Share,
+        typer.Option(metavar="SECONDS", min=0.1, help="As for run.  [default: 10]"),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object on stdout, nothing else there.")
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do not ask before many trials with a paid model.")
+    ] = False,
+) -> int:
+    """Search plans that break an agent, and make each as small as it gets.
+
+    Exit: 1 a plan was found, 0 none was, 2 nothing that was asked for could fire, 3 forge-chaos failed, 4 misuse.
+    """
+    from forge_chaos.cli import fuzzing, running
+
+    request = running.Request(
+        agent=agent,
+        adapter=adapter,
+        faults=faults,
+        scenarios=scenarios,
+        persona=persona,
+        model=model,
+        seed=seed,
+        workspace=workspace,
+        tasks=tuple(tasks or ()),
+        scenarios_dir=tuple(scenarios_dir or ()),
+        faults_dir=tuple(faults_dir or ()),
+        out=out,
+        watchdog=watchdog,
+        as_json=as_json,
+        yes=yes,
+    )
+    return fuzzing.fuzz(request, budget, max_rules, target, save)
 
 
 @app.command()

@@ -25,6 +25,7 @@ from forge_chaos.store import Store
 from forge_chaos.verdict import Scorecard, Trial
 
 T = TypeVar("T")
+WORKSPACES = ("memory", "disk", "fake")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ def _new(out: Path | None, made: campaign.Campaign) -> Store:
     config = made.config()
     if out is not None:
         return Store.create(out, config)
-    directory = next_directory(Path("reports"), _label(made.agent))
+    directory = next_directory(Path("reports"), label(made.agent))
     try:
         return Store.create(directory, config)
     except BaseException:
@@ -151,7 +152,7 @@ def _new(out: Path | None, made: campaign.Campaign) -> Store:
         raise
 
 
-def _label(agent: str) -> str:
+def label(agent: str) -> str:
     """What a run's directory is called after its number: `shop/agent.py:agent` is agent-agent."""
     where, _, attribute = agent.rpartition(":")
     return f"{Path(where).stem}-{attribute}" if where.endswith(".py") else agent
@@ -210,8 +211,8 @@ def options_of(request: Request, stated: settings.Settings) -> campaign.Options:
 
 def setup_of(request: Request, stated: settings.Settings) -> Setup:
     """The setup that options and settings make together. Raises Misuse for a word that nobody knows."""
-    if request.workspace not in (None, "memory", "disk"):
-        raise unknown("workspace", str(request.workspace), ("memory", "disk"))
+    if request.workspace not in (None, *WORKSPACES):
+        raise unknown("workspace", str(request.workspace), WORKSPACES)
     agent = request.agent or stated.agent
     model = request.model or stated.model or SCRIPTED
     if model == OWN and (agent is None or agents.stock(agent)):

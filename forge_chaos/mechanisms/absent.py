@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from errno import EISDIR, ENOENT, ENOTDIR
 from itertools import count
 from posixpath import dirname, splitext
 from typing import Literal
 
+from forge_chaos.mechanisms._below import below
 from forge_chaos.nouns import Call, Err, Ok, Tool
 from forge_chaos.ports import Env, Workspace
 
+NUMBER = {"ENOENT": ENOENT, "ENOTDIR": ENOTDIR, "EISDIR": EISDIR}
 CODE = {"ENOENT": "not_found", "ENOTDIR": "not_directory", "EISDIR": "is_directory"}
 
 
@@ -28,22 +31,35 @@ async def absent(
     In a workspace the path, or the folder that it lies `of`, is hidden, or is an empty directory, from
     this call until the rule's last one, its `heal`, or for `appears` seconds. `renamed` moves it to a
     near name beside it, and nobody moves it back, unless the rule heals. A target that the workspace
-    does not have (own tools) just fails; the workspace itself is never missing.
+    does not have (own tools) just fails; the workspace itself is never missing. In a fake workspace the
+    tool is run, and does not find what has been taken away.
     """
     if call.target == ".":
         return await tool(call)
     text = env.text() if call.target else ""
-    env.fire(changed=_changed(call.target, env, how, of, appears), how=how)
+    back = env.last and appears is None and how != "renamed"
+    from_below = below(call, env, NUMBER[errno])
+    if from_below is not None:
+        gone = _changed(call.target, env, how, of, appears, back=False)
+        if gone or "gone" in env.kept:
+            env.kept["gone"] = True
+            env.fire(changed=gone, how=how)
+            try:
+                return await tool(call)
+            finally:
+                if back:
+                    from_below.show(call.target if of == "path" else dirname(call.target or ""))
+    env.fire(changed=_changed(call.target, env, how, of, appears, back), how=how)
     return Err(CODE[errno], text)
 
 
-def _changed(target: str | None, env: Env, how: str, of: str, appears: float | None) -> list[str]:
+def _changed(target: str | None, env: Env, how: str, of: str, appears: float | None, back: bool) -> list[str]:
     """Take the path away, or give it back after the last hit. The files that this changed."""
     workspace = env.world.workspace if env.world is not None else None
     path = target if of == "path" or target is None else dirname(target)
     if workspace is None or not path:
         return []
-    if env.last and appears is None and how != "renamed":
+    if back:
         with suppress(OSError, ValueError):  # a target that is no path of this workspace
             workspace.show(path)
         return []

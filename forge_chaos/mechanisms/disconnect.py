@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Literal
 
 from forge_chaos.nouns import Call, Err, Ok, Tool
@@ -14,6 +15,7 @@ async def disconnect(
     env: Env,
     *,
     calls: int | None = None,
+    hangs: int = 0,
     reopened_by: str = "",
     of: Literal["tool", "world"] = "tool",
     code: str = "pipe",
@@ -23,7 +25,8 @@ async def disconnect(
     """The agent gets an error; the tool is not run.
 
     `calls`: so many calls that the rule hits fail, then somebody has opened the connection again; None:
-    nobody does. `reopened_by`: the tool that opens it, if it runs after the loss. `of`: what is lost -
+    nobody does. `hangs`: so many of them are never answered, as when the other side dies during the
+    call and nobody notices. `reopened_by`: the tool that opens it, if it runs after the loss. `of`: what is lost -
     the `tool`, or the `world`: then every call of any tool is told the same error, for good or until the
     rule's `heal`.
     """
@@ -41,6 +44,8 @@ async def disconnect(
         return await tool(call)
     kept["failed"] = failed + 1
     env.fire(of=of)
+    if failed < hangs:
+        await asyncio.get_running_loop().create_future()
     if of == "world":
         env.down(error)
         if env.heal is not None:

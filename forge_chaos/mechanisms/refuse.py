@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from errno import EACCES
 from typing import Any
 
+from forge_chaos.mechanisms._below import below
 from forge_chaos.nouns import Call, Err, Ok, Tool
 from forge_chaos.ports import Env
 
@@ -25,11 +27,24 @@ async def refuse(
 
     `ways` names, for each tool (`*`: any other), the allowed way, which is appended to the text. What
     the call would have changed in the world is recorded as `effect`, so that reaching it by another
-    route can be told from leaving it alone: for a command, every path that it names.
+    route can be told from leaving it alone: for a command, every path that it names. In a fake workspace
+    a tool that writes is run, and may not.
     """
     way = ways.get(call.tool, ways.get("*", ""))
-    env.fire(effect=_effect(call, env))
+    effect = _effect(call, env)
+    from_below = below(call, env, EACCES) if code == "permission" and _writes(env) else None
+    if from_below is not None:
+        with from_below.no_rights(call.target) as tried:
+            result = await tool(call)
+        if tried():
+            env.fire(effect=effect)
+        return result
+    env.fire(effect=effect)
     return Err(code, f"{env.text()} {way}".strip())
+
+
+def _writes(env: Env) -> bool:
+    return env.spec is not None and "write" in env.spec.roles
 
 
 def _effect(call: Call, env: Env) -> list[str]:

@@ -20,14 +20,19 @@ ADDED: dict[str, tuple[str, Any]] = {
 
 
 async def reshape(
-    call: Call, tool: Tool, env: Env, *, into: Literal["wrong_type", "missing_field", "nan", "date"]
+    call: Call,
+    tool: Tool,
+    env: Env,
+    *,
+    into: Literal["wrong_type", "missing_field", "nan", "date", "extra_field"],
 ) -> Ok | Err:
     """The agent gets the answer with its JSON changed, in the form in which the tool gave it.
 
     `wrong_type`: an object comes as a list that holds it, a list as an object that holds it.
     `missing_field`: one field is gone from the object, or from every object of the list.
     `nan`, `date`: a field more, with a value that JSON cannot hold; so this one comes as a Python
-    object even where the tool gave text. An answer without such JSON is left alone.
+    object even where the tool gave text. `extra_field`: every object has a field more than it should have,
+    and all else is right. An answer without such JSON is left alone.
     """
     result = await tool(call)
     found = structure_of(result)
@@ -51,6 +56,9 @@ def _changed(found: Structure, into: str, rng: Random) -> Structure | None:
         field = rng.choice(sorted(rows[0]))
         for row in rows:
             row.pop(field, None)
+    elif into == "extra_field":
+        for row in rows:
+            row["x_trace"] = f"{rng.getrandbits(32):08x}"
     else:
         name, value = ADDED[into]
         rows[0][name] = value

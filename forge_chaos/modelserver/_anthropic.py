@@ -19,6 +19,7 @@ FINISH: Mapping[str, str] = {
     "model_context_window_exceeded": "length",
     "refusal": "content_filter",
 }
+NATIVE = ("image", "document")
 NO_SCHEMA: Mapping[str, Any] = {"type": "object", "properties": {}}
 
 Block = dict[str, Any]
@@ -33,15 +34,19 @@ def request(chat: Mapping[str, Any]) -> dict[str, Any]:
     """
     messages: Sequence[Mapping[str, Any]] = chat.get("messages") or ()
     limit = chat.get("max_completion_tokens") or chat.get("max_tokens") or MAX_TOKENS
-    made: dict[str, Any] = {"model": chat["model"], "max_tokens": limit, "messages": _turns(messages)}
-    system = [_text(m.get("content")) for m in messages if m.get("role") in ("system", "developer")]
-    if any(system):
-        made["system"] = "\n\n".join(filter(None, system))
+    made: dict[str, Any] = {"model": chat["model"], "max_tokens": limit, **conversation(messages)}
     made |= _tools(chat, messages)
     made |= {name: chat[name] for name in KEPT if chat.get(name) is not None}
     if chat.get("stop"):
         made["stop_sequences"] = [chat["stop"]] if isinstance(chat["stop"], str) else chat["stop"]
     return made
+
+
+def conversation(messages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """`messages` and, where there is any, `system`. Raises ValueError as `request`."""
+    made: dict[str, Any] = {"messages": _turns(messages)}
+    system = [_text(m.get("content")) for m in messages if m.get("role") in ("system", "developer")]
+    return {**made, "system": "\n\n".join(filter(None, system))} if any(system) else made
 
 
 def reply(message: Any) -> dict[str, Any] | None:
@@ -84,12 +89,25 @@ def _blocks(message: Mapping[str, Any]) -> list[Block]:
     role = message.get("role")
     if role in ("system", "developer"):
         return []
-    text = _text(message.get("content"))
     if role == "tool":
+        text = _text(message.get("content"))
         result: Block = {"type": "tool_result", "tool_use_id": message.get("tool_call_id")}
+        if message.get("is_error"):
+            result["is_error"] = True
         return [{**result, "content": text} if text else result]
-    said: list[Block] = [{"type": "text", "text": text}] if text else []
-    return said + [_use(call) for call in message.get("tool_calls") or ()]
+    return _said(message.get("content")) + [_use(call) for call in message.get("tool_calls") or ()]
+
+
+def _said(content: Any) -> list[Block]:
+    """A content as blocks. What came over this wire goes back as it was; else only text can."""
+    if isinstance(content, list) and any(_native(part) for part in content):
+        return [dict(part) if _native(part) else {"type": "text", "text": _text([part])} for part in content]
+    text = _text(content)
+    return [{"type": "text", "text": text}] if text else []
+
+
+def _native(part: Any) -> bool:
+    return isinstance(part, Mapping) and part.get("type") in NATIVE
 
 
 def _use(call: Mapping[str, Any]) -> Block:

@@ -1,7 +1,7 @@
-"""The chat-completions wire: requests read into a View, moves written as responses, and what a strict
-provider refuses.
+"""The chat-completions wire: requests read into a View, moves written as responses, plain or as events.
 
-The form is that of the OpenAI API, `POST /v1/chat/completions`, without streaming.
+The form is that of the OpenAI API, `POST /v1/chat/completions`. It is also the form in which a trace holds
+every request and reply: the other wires are read into it and written from it.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
+from forge_chaos.modelserver import flattened, shaping, sse
+from forge_chaos.modelserver.chat_rules import check
 from forge_chaos.modelserver.move import Move, Say
-from forge_chaos.modelserver.refusals import Refusal, invalid, too_long, unanswered, unasked
+from forge_chaos.modelserver.refusals import Refusal, too_long
 from forge_chaos.modelserver.view import Pair, Reply, ToolCall, View
 
-ROLES = ("system", "developer", "user", "assistant", "tool")
+HISTORY = "messages"  # where a request holds it
+PATH = "/v1/chat/completions"
 ANSWERS = ("final_answer", "final_result", "submit")
 CREATED = 1_700_000_000
 
@@ -25,34 +28,45 @@ def view(body: Mapping[str, Any]) -> View:
     task: str | None = None
     pairs: list[Pair] = []
     open_calls: dict[str, int] = {}
+    told: tuple[ToolCall, ...] = ()
+    flat = False
     for message in body["messages"]:
         text = _text(message.get("content"))
-        if message["role"] == "user" and task is None:
-            task = text
-        elif message["role"] == "assistant":
-            for call in message.get("tool_calls") or ():
+        role, calls = message["role"], message.get("tool_calls") or ()
+        if role == "user":
+            found = list(flattened.replies(told, text))
+            pairs += found
+            flat = flat or bool(found)
+            if task is None:
+                task = flattened.said(text)
+        elif role == "assistant":
+            for call in calls:
                 open_calls[call["id"]] = len(pairs)
                 function = call["function"]
                 pairs.append(
                     (ToolCall(function["name"], _arguments(function["arguments"]), call["id"]), None)
                 )
-        elif message["role"] == "tool":
+            told = () if calls else flattened.calls(text)
+        elif role == "tool":
             at = open_calls.get(message["tool_call_id"])
+            reply = Reply(text, message.get("is_error"))
             if at is None:
-                pairs.append((None, Reply(text)))
+                pairs.append((None, reply))
             else:
-                pairs[at] = (pairs[at][0], Reply(text))
+                pairs[at] = (pairs[at][0], reply)
     tools = frozenset(tool["function"]["name"] for tool in body.get("tools") or ())
     choice = body.get("tool_choice")
     forced = choice == "required" or isinstance(choice, dict)
     answer = next((name for name in ANSWERS if name in tools), None) if forced else None
-    return View(task, tuple(pairs), tools, not tools or choice == "none", answer)
+    alone = flat or answer == flattened.ANSWER or body.get("parallel_tool_calls") is False
+    return View(task, tuple(pairs), tools, not tools or choice == "none", answer, alone)
 
 
-def render(body: Mapping[str, Any], view: View, move: Move) -> dict[str, Any]:
-    """The response that makes the move."""
+def render(body: Mapping[str, Any], view: View, move: Move, number: int = 0) -> dict[str, Any]:
+    """The completion that makes the move. `number` is that of the request: equal ones have ids of their own."""
     if isinstance(move, Say) and view.answer_tool is None:
-        message: dict[str, Any] = {"role": "assistant", "content": move.text, "refusal": None}
+        text = shaping.shaped(body.get("response_format"), move.text)
+        message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
         finish = "stop"
     else:
         calls = (_answer(body, view, move),) if isinstance(move, Say) else move.calls
@@ -65,9 +79,9 @@ def render(body: Mapping[str, Any], view: View, move: Move) -> dict[str, Any]:
         finish = "tool_calls"
     asked_text, said_text = json.dumps(body["messages"]), json.dumps(message)
     asked, said = len(asked_text) // 4, max(1, len(said_text) // 4)
-    number = blake2b(f"{asked_text}\n{said_text}".encode(), digest_size=12).hexdigest()
+    unique = blake2b(f"{number}\n{asked_text}\n{said_text}".encode(), digest_size=12).hexdigest()
     return {
-        "id": f"chatcmpl-{number}",
+        "id": f"chatcmpl-{unique}",
         "object": "chat.completion",
         "created": CREATED,
         "model": body.get("model") or "scripted",
@@ -76,100 +90,104 @@ def render(body: Mapping[str, Any], view: View, move: Move) -> dict[str, Any]:
     }
 
 
-def check(body: Any, window: int | None = None) -> Refusal | None:
-    """The error with which a strict provider refuses the request, None for a good one.
-
-    `window` is its context length in tokens of four characters.
-    """
-    messages = body.get("messages") if isinstance(body, dict) else None
-    if not isinstance(messages, list):
-        return invalid("Missing required parameter: 'messages', an array.", "messages")
-    if not messages:
-        return invalid("Invalid 'messages': an array with at least 1 item is expected.", "messages")
-    if body.get("stream"):
-        return invalid("This model does not support streaming.", "stream", "unsupported_value")
-    wrong = _tools(body.get("tools")) or _pairs(messages)
-    if wrong is None and window is not None:
-        tokens = len(json.dumps([messages, body.get("tools")], ensure_ascii=False)) // 4
-        wrong = too_long(window, tokens) if tokens > window else None
-    return wrong
+# --- the wire, as `wires.Wire` wants it: for this one, chat form is the form itself -------------------------
 
 
-def _pairs(messages: Sequence[Any]) -> Refusal | None:
-    """Each call answered exactly once before the next message of another kind, and no other answers."""
-    open_ids: list[str] = []
-    for index, message in enumerate(messages):
-        wrong = _message(message, f"messages.[{index}]")
-        if wrong is not None:
-            return wrong
-        if message["role"] == "tool":
-            if message["tool_call_id"] not in open_ids:
-                return unasked(index)
-            open_ids.remove(message["tool_call_id"])
+def chat(request: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(request)
+
+
+def ask(asked: Mapping[str, Any], request: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(asked)
+
+
+def reply(completion: Mapping[str, Any], request: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(completion)
+
+
+def completion(reply: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(reply)
+
+
+def refusal(status: int, error: Mapping[str, Any]) -> Refusal:
+    return {"error": dict(error)}
+
+
+def over(window: int, tokens: int) -> Refusal:
+    return too_long(window, tokens)
+
+
+def stream(reply: Mapping[str, Any], request: Mapping[str, Any]) -> bytes:
+    """The completion in chunks: role, text or calls by their index, the reason of the end, usage where it was
+    asked for."""
+    options = request.get("stream_options")
+    usage = isinstance(options, Mapping) and bool(options.get("include_usage"))
+    head = {key: reply.get(key) for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
+    more = {"usage": None} if usage else {}
+
+    def chunk(index: int, delta: Mapping[str, Any], finish: str | None = None) -> bytes:
+        choice = {"index": index, "delta": delta, "finish_reason": finish, "logprobs": None}
+        return sse.event({**head, "choices": [choice], **more})
+
+    events = []
+    for choice in reply.get("choices") or ():
+        index, message = choice.get("index", 0), choice.get("message") or {}
+        text = message.get("content")
+        events.append(chunk(index, {"role": "assistant", "content": text and "", "refusal": None}))
+        if isinstance(text, str):
+            events += [chunk(index, {"content": piece}) for piece in sse.pieces(text)]
+        for place, call in enumerate(message.get("tool_calls") or ()):
+            function = call["function"]
+            opening = {**call, "index": place, "function": {**function, "arguments": ""}}
+            events.append(chunk(index, {"tool_calls": [opening]}))
+            events += [
+                chunk(index, {"tool_calls": [{"index": place, "function": {"arguments": piece}}]})
+                for piece in sse.pieces(str(function.get("arguments") or ""))
+            ]
+        events.append(chunk(index, {}, choice.get("finish_reason")))
+    if usage:
+        events.append(sse.event({**head, "choices": [], "usage": reply.get("usage")}))
+    return b"".join(events) + sse.DONE
+
+
+def gather(events: bytes) -> dict[str, Any] | None:
+    """The completion that was streamed; None when these are no chunks of one."""
+    whole: dict[str, Any] | None = None
+    choices: dict[int, dict[str, Any]] = {}
+    for chunk in sse.read(events):
+        if not isinstance(chunk.get("choices"), list):
             continue
-        if open_ids:
-            return unanswered(open_ids, index)
-        open_ids = [call["id"] for call in message.get("tool_calls") or ()]
-    return unanswered(open_ids, len(messages) - 1) if open_ids else None
-
-
-def _message(message: Any, where: str) -> Refusal | None:
-    if not isinstance(message, dict) or message.get("role") not in ROLES:
-        return invalid(f"Invalid value for '{where}.role': one of {', '.join(ROLES)} is expected.", where)
-    calls = message.get("tool_calls")
-    if calls is not None:
-        if message["role"] != "assistant" or not isinstance(calls, list) or not calls:
-            return invalid(f"Invalid '{where}.tool_calls': a non-empty array of an assistant message.", where)
-        for number, call in enumerate(calls):
-            function = call.get("function") if isinstance(call, dict) else None
-            named = isinstance(function, dict) and all(
-                isinstance(function.get(part), str) for part in ("name", "arguments")
-            )
-            if not named or not isinstance(call.get("id"), str) or call.get("type") != "function":
-                return invalid(
-                    f"Invalid type for '{where}.tool_calls[{number}]': id, type and function with a name and "
-                    "arguments, all strings, are expected.",
-                    where,
-                )
-    if message["role"] == "tool" and not isinstance(message.get("tool_call_id"), str):
-        return invalid(f"Missing required parameter: '{where}.tool_call_id'.", where)
-    return _content(message.get("content"), calls is not None, where)
-
-
-def _content(content: Any, optional: bool, where: str) -> Refusal | None:
-    if content is None and optional:
+        if whole is None:
+            whole = {**chunk, "object": "chat.completion"}
+        if chunk.get("usage"):
+            whole["usage"] = chunk["usage"]
+        for part in chunk["choices"]:
+            _join(choices.setdefault(part.get("index", 0), {"message": {}, "finish_reason": None}), part)
+    if whole is None:
         return None
-    if isinstance(content, str):
-        return None if _whole(content) else invalid("The body of the request is not valid JSON.")
-    if isinstance(content, list) and content:
-        parts = all(isinstance(part, dict) and isinstance(part.get("type"), str) for part in content)
-        if parts:
-            return None
-    kind = "null" if content is None else type(content).__name__
-    return invalid(f"Invalid value for '{where}.content': a string is expected, got {kind}.", where)
+    whole["choices"] = [
+        {"index": index, **choice, "logprobs": None} for index, choice in sorted(choices.items())
+    ]
+    return whole
 
 
-def _whole(content: str) -> bool:
-    """Is it UTF-8, without half a surrogate pair?"""
-    if content.isascii():
-        return True
-    try:
-        content.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _tools(tools: Any) -> Refusal | None:
-    if tools is None:
-        return None
-    if not isinstance(tools, list) or not tools:
-        return invalid("Invalid 'tools': a non-empty array is expected.", "tools")
-    for index, tool in enumerate(tools):
-        function = tool.get("function") if isinstance(tool, dict) else None
-        if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-            return invalid(f"Missing required parameter: 'tools[{index}].function.name'.", f"tools.[{index}]")
-    return None
+def _join(choice: dict[str, Any], part: Mapping[str, Any]) -> None:
+    delta, message = part.get("delta") or {}, choice["message"]
+    message.setdefault("role", "assistant")
+    message.setdefault("content", None)
+    message.setdefault("refusal", None)
+    for key in ("content", "refusal"):
+        if isinstance(delta.get(key), str):
+            message[key] = (message[key] or "") + delta[key]
+    for call in delta.get("tool_calls") or ():
+        calls: list[dict[str, Any]] = message.setdefault("tool_calls", [])
+        while len(calls) <= call.get("index", 0):
+            calls.append({"id": "", "type": "function", "function": {"name": "", "arguments": ""}})
+        known, function = calls[call.get("index", 0)], call.get("function") or {}
+        known["id"] = call.get("id") or known["id"]
+        for key in ("name", "arguments"):
+            known["function"][key] += function.get(key) or ""
+    choice["finish_reason"] = part.get("finish_reason") or choice["finish_reason"]
 
 
 def _text(content: Any) -> str:
@@ -183,7 +201,7 @@ def _text(content: Any) -> str:
 def _arguments(text: str) -> dict[str, Any]:
     try:
         found = json.loads(text or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {"": text}
     return found if isinstance(found, dict) else {"": found}
 
@@ -194,12 +212,34 @@ def _call(call: ToolCall) -> dict[str, Any]:
 
 
 def _answer(body: Mapping[str, Any], view: View, move: Say) -> ToolCall:
-    """The last word as a call of the answer tool: its only required argument, else `answer`."""
+    """The last word as a call of the answer tool: in the argument that takes it, else in its first."""
     schema: Any = next(
         tool["function"].get("parameters") or {}
         for tool in body["tools"]
         if tool["function"]["name"] == view.answer_tool
     )
-    needed = schema.get("required") or ["answer"]
-    call = ToolCall(str(view.answer_tool), {str(needed[0]): move.text})
+    args = shaping.filled(schema, move.text)
+    if args is None:
+        needed: Sequence[Any] = schema.get("required") or ("answer",)
+        args = {str(needed[0]): move.text}
+    call = ToolCall(str(view.answer_tool), args)
     return ToolCall(call.name, call.args, f"call_{call.key}_{len(view.pairs)}")
+
+
+__all__ = [
+    "ANSWERS",
+    "CREATED",
+    "HISTORY",
+    "PATH",
+    "ask",
+    "chat",
+    "check",
+    "completion",
+    "gather",
+    "over",
+    "refusal",
+    "render",
+    "reply",
+    "stream",
+    "view",
+]

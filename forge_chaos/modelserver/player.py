@@ -66,15 +66,15 @@ class Player:
         last, ask = self._view, self._awaited
         if last is None or ask is None or len(view.pairs) != len(last.pairs) + len(ask.calls):
             return None
-        if (view.task, view.tools, view.final_only, view.answer_tool) != (
-            last.task,
-            last.tools,
-            last.final_only,
-            last.answer_tool,
-        ) or view.pairs[: len(last.pairs)] != last.pairs:
+        if _frame(view) != _frame(last) or view.pairs[: len(last.pairs)] != last.pairs:
             return None
         new = view.pairs[len(last.pairs) :]
         if any(call is None or call.id != asked.id for (call, _), asked in zip(new, ask.calls, strict=True)):
             return None
         found = tuple(reply for _, reply in new if reply is not None)
         return found if len(found) == len(new) else None
+
+
+def _frame(view: View) -> tuple[object, ...]:
+    """All that a view shows besides calls and replies."""
+    return view.task, view.tools, view.final_only, view.answer_tool, view.alone

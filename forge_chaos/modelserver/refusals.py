@@ -1,15 +1,23 @@
-"""A provider's refusals of a request, in the form of the OpenAI API's error object."""
+"""A provider's refusals of a request, in the form of the OpenAI API's error object.
+
+Another wire words the same refusal in its own form: see each wire's `refusal`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 Refusal = dict[str, Any]
+NO_JSON = "The body of the request is not valid JSON."
 
 
 def invalid(message: str, param: str | None = None, code: str | None = None) -> Refusal:
     """A request that the provider will never accept."""
-    return {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}}
+    return error("invalid_request_error", message, param, code)
+
+
+def error(kind: str, message: str, param: str | None = None, code: str | None = None) -> Refusal:
+    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
 
 
 def unanswered(ids: list[str], index: int) -> Refusal:

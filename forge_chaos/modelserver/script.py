@@ -64,8 +64,9 @@ def _answered(run: Run, ask: Ask) -> tuple[Reply, ...] | Move:
     if len(replies) == len(found):
         return replies
     missing = [call for call, reply in zip(ask.calls, found, strict=True) if reply is None]
-    run.whole = len(missing) == len(found)
     view = run.mind.view or View(None)
+    missing = missing[:1] if view.alone else missing
+    run.whole = len(missing) == len(found)
     if view.final_only:
         return run.end(Stuck("no more calls are allowed"))
     for call in missing:

@@ -41,7 +41,8 @@ class View:
     `task` is the first user message (None: there is none). `pairs` are all visible calls and replies in
     order; one half is None where the other stands alone. `tools` are the names offered; `final_only`:
     no call is possible, a last answer is asked for. `answer_tool` is the tool through which the answer
-    must be given, where there is one.
+    must be given, where there is one. `alone`: one call a turn, since this wire joins the results of a batch
+    or the caller wants it so.
     """
 
     task: str | None
@@ -49,3 +50,4 @@ class View:
     tools: frozenset[str] = frozenset()
     final_only: bool = False
     answer_tool: str | None = None
+    alone: bool = False

@@ -28,7 +28,7 @@ def json(card: Scorecard, trials: Sequence[Trial]) -> str:
         "skipped": [asdict(skipped) for skipped in card.skipped],
         "exit": card.exit,
     }
-    return dumps(_whole(result), indent=2, allow_nan=False) + "\n"
+    return dumps(whole(result), indent=2, allow_nan=False) + "\n"
 
 
 def _failure(trial: Trial) -> dict[str, Any]:
@@ -43,10 +43,10 @@ def _failure(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _whole(value: Any) -> Any:
+def whole(value: Any) -> Any:
     """Without lone surrogates, which many readers of JSON refuse."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
-        return {_whole(key): _whole(item) for key, item in value.items()}
-    return [_whole(item) for item in value] if isinstance(value, list | tuple) else value
+        return {whole(key): whole(item) for key, item in value.items()}
+    return [whole(item) for item in value] if isinstance(value, list | tuple) else value

@@ -7,7 +7,7 @@ from typing import Any
 
 from forge_chaos import reference
 from forge_chaos.modelserver.errors import ProviderError
-from forge_chaos.specimens._loop import Call, Told, Watched, loop
+from forge_chaos.specimens._loop import Call, Told, Watched, loop, name_of
 
 
 async def aborts(task: Any, tools: Any, model: Any) -> str:
@@ -101,3 +101,59 @@ async def says_only_failed(task: Any, tools: Any, model: Any) -> str:
         return ("The tool could not be run.", True) if failed else (text, False)
 
     return await loop(task, tools, model, perform=perform)
+
+
+async def catches_some(task: Any, tools: Any, model: Any) -> str:
+    """Only errors of the operating system are told; any other exception of a tool ends the run."""
+
+    async def perform(tools: Any, call: Call) -> Told:
+        watched = Watched(tools)
+        told = await reference.perform(watched, call)
+        if isinstance(watched.error, Exception) and not isinstance(watched.error, OSError):
+            raise watched.error
+        return told
+
+    return await loop(task, tools, model, perform=perform)
+
+
+async def takes_for_argument(task: Any, tools: Any, model: Any) -> str:
+    """A session that has ended is taken for a wrong argument: nothing is opened again, and nothing retried."""
+
+    class Refused(Exception):
+        """The arguments are said to be wrong."""
+
+    async def perform(tools: Any, call: Call) -> Told:
+        told = await reference.perform(tools, call)
+        if told[1] and "invalid request" in told[0].lower():
+            raise Refused(told[0])
+        return told
+
+    try:
+        return await loop(task, tools, model, perform=perform)
+    except Refused as refused:
+        return f"FAILED: wrong arguments: {refused}"
+
+
+async def breaks_circuit(task: Any, tools: Any, model: Any) -> str:
+    """One failure of a tool takes the tool out of service for the rest of the run."""
+    broken: set[str] = set()
+
+    async def perform(tools: Any, call: Call) -> Told:
+        if name_of(call) in broken:
+            return f"RuntimeError: {name_of(call)} is out of service", True
+        told = await reference.perform(tools, call)
+        if told[1]:
+            broken.add(name_of(call))
+        return told
+
+    return await loop(task, tools, model, perform=perform)
+
+
+async def completes_blindly(task: Any, tools: Any, model: Any) -> str:
+    """A sub-agent that its provider refused comes back empty, and is reported as completed."""
+
+    def refused(refusal: ProviderError) -> str:
+        return ""
+
+    answer = await loop(task, tools, model, refused=refused)
+    return answer or "The sub-agent has completed its task.\nDONE"

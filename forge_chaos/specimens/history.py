@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from forge_chaos import reference
+from forge_chaos.modelserver.errors import ProviderError
 from forge_chaos.specimens._loop import Message, loop
 
 MOST = 8  # messages that are still sent whole
+WINDOW = 50_000  # characters
 
 
 async def cuts_pairs(task: Any, tools: Any, model: Any) -> str:
@@ -39,3 +42,27 @@ async def grows(task: Any, tools: Any, model: Any) -> str:
         return [messages[0], {"role": "user", "content": f"So far:\n{told}\nAgain, in short:\n{told}"}, *new]
 
     return await loop(task, tools, model, keep=keep)
+
+
+async def condenses(task: Any, tools: Any, model: Any) -> str:
+    """What does not fit the window is summed up by the model, over and over, though it never gets to fit."""
+
+    async def ask(model: Any, messages: list[Message], specs: Any) -> Message:
+        while len(json.dumps(messages)) > WINDOW:
+            await reference.complete(model, messages, [])
+        return await reference.complete(model, messages, specs)
+
+    return await loop(task, tools, model, ask=ask)
+
+
+async def empties(task: Any, tools: Any, model: Any) -> str:
+    """A history that the provider refuses is emptied, and an answer is made of nothing."""
+
+    async def ask(model: Any, messages: list[Message], specs: Any) -> Message:
+        try:
+            reply: Message = await model.complete(messages, specs)
+        except ProviderError:
+            return {"role": "assistant", "content": "It is all as it should be.\nDONE"}
+        return reply
+
+    return await loop(task, tools, model, ask=ask)

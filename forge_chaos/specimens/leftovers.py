@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from forge_chaos import reference
-from forge_chaos.specimens._loop import Call, Told, arguments, loop, name_of
+from forge_chaos.specimens._loop import Call, Perform, Told, arguments, loop, name_of
 
 LATER = 0.1  # real seconds
 
@@ -79,3 +80,30 @@ async def exits(task: Any, tools: Any, model: Any) -> str:
         return told
 
     return await loop(task, tools, model, perform=perform)
+
+
+async def leaves_siblings(task: Any, tools: Any, model: Any) -> str:
+    """The calls of a batch are sent one after the other, a second apart; the first failure is reported at
+    once, and the others go on by themselves."""
+    left: set[asyncio.Task[Told]] = set()
+
+    class Failed(Exception):
+        """One of the batch has failed."""
+
+    async def batch(perform: Perform, tools: Any, calls: Sequence[Call]) -> list[Told]:
+        async def send(place: int, call: Call) -> Told:
+            await asyncio.sleep(place)
+            return await perform(tools, call)
+
+        running = [asyncio.create_task(send(place, call)) for place, call in enumerate(calls)]
+        left.update(running)
+        for done in asyncio.as_completed(running):
+            text, failed = await done
+            if failed and len(calls) > 1:
+                raise Failed(text)
+        return [task.result() for task in running]
+
+    try:
+        return await loop(task, tools, model, batch=batch)
+    except Failed as failure:
+        return f"FAILED: {failure}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from forge_chaos import reference
 from forge_chaos.modelserver.errors import ProviderError
-from forge_chaos.specimens._loop import Call, Message, Told, loop
+from forge_chaos.specimens._loop import Call, Message, Perform, Told, loop, together
 
 TRIES = 3
 PATIENCE = 10.0  # seconds until a second try is sent beside the first
@@ -90,3 +90,31 @@ async def repeats_finished(task: Any, tools: Any, model: Any) -> str:
         return reply
 
     return await loop(task, tools, model, ask=ask)
+
+
+async def nests(task: Any, tools: Any, model: Any) -> str:
+    """A fall-back within and a retry round it: what fails once is done twice, what goes on failing six times."""
+
+    async def once(tools: Any, call: Call) -> Told:
+        told = await reference.perform(tools, call)
+        return await reference.perform(tools, call) if told[1] else told
+
+    async def perform(tools: Any, call: Call) -> Told:
+        for _ in range(TRIES - 1):
+            told = await once(tools, call)
+            if not told[1]:
+                return told
+        return await once(tools, call)
+
+    return await loop(task, tools, model, perform=perform)
+
+
+async def reruns_batch(task: Any, tools: Any, model: Any) -> str:
+    """When one call of a batch fails, all calls of the batch are made once more."""
+
+    async def batch(perform: Perform, tools: Any, calls: Sequence[Call]) -> list[Told]:
+        results = await together(perform, tools, calls)
+        again = len(calls) > 1 and any(failed for _, failed in results)
+        return await together(perform, tools, calls) if again else results
+
+    return await loop(task, tools, model, batch=batch)

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from forge_chaos import reference
-from forge_chaos.specimens._loop import Call, Message, Told, answers, loop, worded
+from forge_chaos.specimens._loop import Call, Message, Told, answers, loop, name_of, worded
 
 WIDTH = 1_500  # characters
 EMPTY = reference.worded("")
+RECORD = {"id", "customer", "amount", "status"}
 
 
 async def crashes_on_empty(task: Any, tools: Any, model: Any) -> str:
@@ -106,3 +107,27 @@ async def trims(task: Any, tools: Any, model: Any) -> str:
         return reference.worded(value)[:WIDTH]
 
     return await loop(task, tools, model, perform=worded(word))
+
+
+async def validates(task: Any, tools: Any, model: Any) -> str:
+    """A record with a field that its schema does not name is thrown away, and its tool is blocked."""
+    blocked: set[str] = set()
+
+    async def perform(tools: Any, call: Call) -> Told:
+        if name_of(call) in blocked:
+            return f"RuntimeError: {name_of(call)} is blocked", True
+        text, failed = await reference.perform(tools, call)
+        if name_of(call) == "get_record" and not failed and not _fields(text) <= RECORD:
+            blocked.add(name_of(call))
+            return "ValueError: the output does not fit its schema", True
+        return text, failed
+
+    return await loop(task, tools, model, perform=perform)
+
+
+def _fields(text: str) -> set[str]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return set()
+    return set(found) if isinstance(found, dict) else set()

@@ -1,4 +1,4 @@
-"""run_command: a real shell on disk, a scenario's own Python functions in memory."""
+"""run_command: a real shell on disk, a scenario's own Python functions in memory and on a fake disk."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import asyncio
 import shlex
 from collections.abc import Mapping
 from threading import Event
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from forge_chaos.nouns import Scenario
 from forge_chaos.worlds._disk import DiskWorkspace
 from forge_chaos.worlds._memory import MemoryWorkspace
 from forge_chaos.worlds._process import NOT_FOUND, Ended
 from forge_chaos.worlds._tools import Block, Parameter, block, optional
+
+if TYPE_CHECKING:
+    from forge_chaos.worlds._fake import FakeWorkspace
 
 LIMIT = 30.0
 _SYNTAX = 2
@@ -25,7 +28,7 @@ class Ground(Protocol):
     @property
     def scenario(self) -> Scenario: ...
     @property
-    def workspace(self) -> MemoryWorkspace | DiskWorkspace: ...
+    def workspace(self) -> MemoryWorkspace | DiskWorkspace | FakeWorkspace: ...
 
 
 async def run_command(ground: Ground, command: str, timeout: float | None = None) -> str:
@@ -58,7 +61,7 @@ async def _shell(workspace: DiskWorkspace, command: str, seconds: float) -> Ende
         raise
 
 
-def _function(scenario: Scenario, workspace: MemoryWorkspace, command: str) -> Ended:
+def _function(scenario: Scenario, workspace: MemoryWorkspace | FakeWorkspace, command: str) -> Ended:
     try:
         words = shlex.split(command)
     except ValueError as error:

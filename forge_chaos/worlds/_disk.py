@@ -44,6 +44,7 @@ class DiskWorkspace(Files):
         self._groups = Groups()
         self._stashes = 0
         self._beside = Lock()
+        self._folder_now = self._top
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             for path, data in files.items():
@@ -55,6 +56,10 @@ class DiskWorkspace(Files):
             raise
         self._base = {path: digest(data) for path, data in self.snapshot().items()}
         self._marks = self._scan()
+
+    def enter(self) -> None:
+        """Make it the current directory: own tools work in it."""
+        os.chdir(self.root)
 
     def normal(self, path: str) -> str:
         """As in memory; an absolute path that lies in the root is made relative."""
@@ -99,11 +104,27 @@ class DiskWorkspace(Files):
             shutil.rmtree(self._side, ignore_errors=True)
 
     def run(self, command: str, seconds: float, cancelled: Event | None = None) -> Ended:
-        """A shell command in the root, for the agent; blocks for at most `seconds` of real time."""
+        """A shell command for the agent; blocks for at most `seconds` of real time.
+
+        It runs where the last one ended, as in one shell: a `cd` lasts. One that is killed, or ends outside
+        the root, leaves no folder behind: the next runs where it began, or in the root.
+        """
+        environment, left = self._environment(), self._side / "left"
+        left.unlink(missing_ok=True)
+        told = shlex.quote(f"pwd -P >{shlex.quote(str(left))}")
+        begun = self._folder_now if os.path.isdir(self._folder_now) else self._top
         ended = self._groups.run(
-            ["/bin/sh", "-c", command], self.root, self._environment(), seconds, cancelled
+            ["/bin/sh", "-c", f"trap {told} EXIT; {command}"], Path(begun), environment, seconds, cancelled
         )
+        with suppress(OSError):
+            ended_in = left.read_text(errors="replace").removesuffix("\n")
+            self._folder_now = ended_in if inside(ended_in, self._top) else self._top
         return Ended(ended.exit, self._plain(ended.output))
+
+    def leave(self) -> bool:
+        """As if the shell had been started anew. False when it stood in the root anyway."""
+        left, self._folder_now = self._folder_now, self._top
+        return left != self._top
 
     def check(self, argv: Sequence[str] | str, seconds: float) -> dict[str, Any]:
         """A grader's command: `{"argv", "exit", "output"}`; 127 when not found, 124 past its time."""

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from forge_chaos.errors import Misuse
 from forge_chaos.nouns import Scenario, Tool, ToolSpec
 from forge_chaos.worlds._disk import DiskWorkspace
 from forge_chaos.worlds._memory import MemoryWorkspace
 from forge_chaos.worlds._tables import Tables
 from forge_chaos.worlds._tools import Block, Toolset, choose
 
+if TYPE_CHECKING:
+    from forge_chaos.worlds._fake import FakeWorkspace
+
 Sleep = Callable[[float], Awaitable[None]]
+Workspace: TypeAlias = "MemoryWorkspace | DiskWorkspace | FakeWorkspace"
 NONE = Toolset({}, ())
 
 
@@ -24,7 +28,7 @@ class Ground:
 
     scenario: Scenario
     sleep: Sleep
-    workspace: MemoryWorkspace | DiskWorkspace
+    workspace: Workspace
     tables: Tables | None = None
     specs: Mapping[str, ToolSpec] = field(default_factory=dict)
     tools: Mapping[str, Tool] = field(default_factory=dict)
@@ -44,16 +48,18 @@ class Ground:
     def check_command(self, argv: Sequence[str] | str, seconds: float) -> Mapping[str, Any]:
         """Run a grader's command in the files as they are: `{"argv", "exit", "output"}`.
 
-        A command that is not found has exit 127, one past its time 124. Files in memory are written to a
-        folder for it, so what the command changes there is not kept.
+        A command that is not found has exit 127, one past its time 124. Files in memory, fake ones too, are
+        written to a folder for it, so what the command changes there is not kept.
         """
         if isinstance(self.workspace, DiskWorkspace):
             return self.workspace.check(argv, seconds)
-        copy = DiskWorkspace(self.workspace.snapshot())
-        try:
-            return copy.check(argv, seconds)
-        finally:
-            copy.close()
+        files = self.workspace.snapshot()
+        with nullcontext() if isinstance(self.workspace, MemoryWorkspace) else self.workspace.paused():
+            copy = DiskWorkspace(files)
+            try:
+                return copy.check(argv, seconds)
+            finally:
+                copy.close()
 
     def processes(self) -> list[int]:
         """Pids of what the tools started and is still alive."""
@@ -68,7 +74,7 @@ class Kind:
     """A kind of world: `kind(scenario, sleep)` makes a fresh one. `specs` are all tools that it has.
 
     `root` is an existing folder to work in, on disk; without one a fresh folder is made and removed.
-    Raises Misuse for a tool that it does not have or a workspace that it cannot stand on.
+    Raises Misuse for a tool that it does not have.
     """
 
     name: str
@@ -91,16 +97,16 @@ class Kind:
 _set_up: dict[int, tuple[Scenario, Mapping[str, bytes]]] = {}
 
 
-def workspace_of(scenario: Scenario, root: Path | None = None) -> MemoryWorkspace | DiskWorkspace:
+def workspace_of(scenario: Scenario, root: Path | None = None) -> Workspace:
     """A fresh workspace with the scenario's files and what its `setup(folder)` makes of them."""
     if scenario.workspace == "disk" or root is not None:
         return DiskWorkspace(scenario.files, root, scenario.setup)
-    if scenario.workspace != "memory":
-        raise Misuse(
-            f"scenario {scenario.name!r}: the tools of world {scenario.world!r} work in memory or on disk, not "
-            f'in a {scenario.workspace!r} workspace. Write workspace = "memory" or "disk".'
-        )
-    return MemoryWorkspace(scenario.files if scenario.setup is None else _after_setup(scenario))
+    files = scenario.files if scenario.setup is None else _after_setup(scenario)
+    if scenario.workspace == "memory":
+        return MemoryWorkspace(files)
+    from forge_chaos.worlds._fake import FakeWorkspace  # here: only who wants it pays for its import
+
+    return FakeWorkspace(files)
 
 
 def _after_setup(scenario: Scenario) -> Mapping[str, bytes]:

@@ -155,6 +155,10 @@ class Files(ABC):
         """There is room again."""
         self._capacity = None
 
+    def leave(self) -> bool:
+        """The shell of `run_command` is in the root again. False when there is none, or it was there."""
+        return False
+
     @contextmanager
     def other_hand(self) -> Iterator[None]:
         """Changes made inside are another hand's, not the agent's."""

@@ -90,7 +90,7 @@ MISTAKES: dict[str, Mistake] = {
     "unknown model": run("--model", "opnai:x", says=("no model 'opnai:x'. Did you mean 'openai:x'?",)),
     "own model of none": run("--model", "own", says=("--model own", "--agent")),
     "unknown workspace": run(
-        "--workspace", "dsk", says=("no workspace 'dsk'. Did you mean 'disk'? Known: disk, memory",)
+        "--workspace", "dsk", says=("no workspace 'dsk'. Did you mean 'disk'? Known: disk, fake, memory",)
     ),
     "unknown option": run("--fautls", "timeout", says=("--fautls", "--faults", "Usage:")),
     "not a number": run("--trials", "many", says=("--trials", "Usage:")),

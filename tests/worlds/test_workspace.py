@@ -1,4 +1,4 @@
-"""Both back-ends do the same, error for error."""
+"""All back-ends do the same, error for error."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forge_chaos.worlds._disk import DiskWorkspace
+from forge_chaos.worlds._fake import FakeWorkspace
 from forge_chaos.worlds._memory import MemoryWorkspace
 
 FILES = {"a": b"one\n", "d/x": b"two\n", "d/e/y": b"\xff\x00", "d/z": b""}
-Workspace: TypeAlias = MemoryWorkspace | DiskWorkspace
+Workspace: TypeAlias = MemoryWorkspace | DiskWorkspace | FakeWorkspace
 Step: TypeAlias = tuple[str, tuple[Any, ...]]
 
 
-@pytest.fixture(params=[MemoryWorkspace, DiskWorkspace])
+@pytest.fixture(params=[MemoryWorkspace, DiskWorkspace, FakeWorkspace])
 def workspace(request: pytest.FixtureRequest) -> Iterator[Workspace]:
     with closing(request.param(FILES)) as made:
         yield made
@@ -66,11 +67,12 @@ steps = st.one_of(
 )
 
 
+@pytest.mark.parametrize("kind", [DiskWorkspace, FakeWorkspace])
 @settings(max_examples=300, deadline=None)
-@given(st.lists(steps, max_size=12))
-def test_memory_and_disk_agree(steps: list[Step]) -> None:
+@given(steps=st.lists(steps, max_size=12))
+def test_memory_and_disk_agree(kind: type[DiskWorkspace | FakeWorkspace], steps: list[Step]) -> None:
     memory = MemoryWorkspace(FILES)
-    with closing(DiskWorkspace(FILES)) as disk:
+    with closing(kind(FILES)) as disk:
         for name, args in steps:
             assert outcome(memory, name, args) == outcome(disk, name, args), (name, args)
             assert memory.snapshot() == disk.snapshot(), (name, args)

@@ -1,0 +1,214 @@
+"""smolagents: a scenario's tools round its `ToolCallingAgent`, or a user's finished agent with its own tools.
+
+The framework is synchronous: it runs on a thread whose tools and model requests come to the gates through a
+door, so time stays virtual. Faults are raised inside `Tool.forward`, below the framework's check of arguments
+and results. A trial has an agent of its own, a shallow copy with copies of the tools, so that neither patches
+nor memory nor state come back to the user's. Calls side by side in one reply run on a thread pool of the
+framework's, which is waited for in real time. Not reached: remote executors of `CodeAgent`, which run a tool's
+source elsewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+from forge_chaos.adapters._threads import Blocking, blocking
+from forge_chaos.adapters._through import gated, offered_blocking
+from forge_chaos.errors import Misuse
+from forge_chaos.inference import spec
+from forge_chaos.nouns import Answer, Task, Tool, ToolSpec
+from forge_chaos.ports import Agent, Gate, Seat
+
+WAY = "Install it with: pip install 'forge-chaos[smolagents]'."
+FINAL = "final_answer"  # the framework's own way to end; it passes no gate
+
+
+class Smolagents:
+    """The adapter. Nothing of the framework is imported before an agent of it is used."""
+
+    name = "smolagents"
+    time = "virtual"
+    order = "asking order, by tool and target: a call's id does not reach its tool"
+
+    def recognises(self, thing: object) -> bool:
+        return any(
+            base.__module__.partition(".")[0] == "smolagents" and base.__name__ == "MultiStepAgent"
+            for base in type(thing).__mro__
+        )
+
+    def seat(self, thing: Any) -> Seat:
+        """A finished agent, with the tools of those that it manages."""
+        if not self.recognises(thing):
+            raise Misuse(f"adapter smolagents: {type(thing).__name__} is no agent of smolagents.")
+        for each in _family(thing):
+            if getattr(each, "executor_type", "local") != "local":
+                raise Misuse(
+                    f"adapter smolagents: the executor {each.executor_type!r} runs tools elsewhere, where no "
+                    "fault reaches them. Take executor_type='local'."
+                )
+        return Seat(_own(thing), self.name, specs=_specs(thing), claims=True)
+
+    def framework(self) -> Seat:
+        """The stock loop, `ToolCallingAgent(tools, model, max_steps=...)`, round a scenario's tools."""
+        try:
+            import smolagents  # noqa: F401  # only to fail early, with the way out
+        except ImportError as error:
+            raise Misuse(f"framework:smolagents does not import: {error}. {WAY}") from None
+        return Seat(_bench, self.name)
+
+
+async def _bench(
+    task: Task, specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate, model: Any
+) -> Answer:
+    from smolagents import ToolCallingAgent
+
+    async with blocking() as door:
+        offered = [_tool(specs[n], offered_blocking(specs[n], tools[n], gate, door)) for n in specs if n in tools]
+        made = ToolCallingAgent(tools=offered, model=_scripted(model, door), max_steps=task.max_steps)
+        return await _run(made, task.prompt, door)
+
+
+def _own(agent: Any) -> Agent:
+    async def run(
+        task: Task, specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate, model: Any
+    ) -> Answer:
+        async with blocking() as door:
+            return await _run(_twin(agent, specs, gate, model, door), task.prompt, door)
+
+    return run
+
+
+async def _run(agent: Any, prompt: str, door: Blocking) -> Answer:
+    """The end of a run: an answer, its step limit as the last step's error, a refusal by the provider."""
+    from openai import APIError
+    from smolagents import AgentGenerationError, AgentMaxStepsError
+
+    try:
+        with _waits(door):
+            done = await door.run(lambda: agent.run(prompt))
+    except AgentGenerationError as error:
+        if isinstance(error.__cause__, APIError):
+            return Answer(str(error), "failed")
+        raise
+    steps = agent.memory.steps
+    limit = bool(steps) and isinstance(getattr(steps[-1], "error", None), AgentMaxStepsError)
+    output = getattr(done, "output", done) if type(done).__name__ == "RunResult" else done
+    return Answer("" if output is None else str(output), "limit" if limit else None, steps)
+
+
+@contextmanager
+def _waits(door: Blocking) -> Iterator[None]:
+    """Its pauses between retries of a model request take trial time."""
+    from smolagents import utils
+
+    def sleep(seconds: float) -> None:
+        door.wait(lambda: asyncio.sleep(seconds))
+
+    held = utils.time
+    utils.time = SimpleNamespace(**{**vars(time), "sleep": sleep})
+    try:
+        yield
+    finally:
+        utils.time = held
+
+
+def _tool(declared: ToolSpec, function: Any) -> Any:
+    """A scenario's tool as the subclass of `Tool` that the framework's documentation shows."""
+    from smolagents import Tool as Base
+
+    needed = set(declared.parameters.get("required") or ())
+    given: Mapping[str, Mapping[str, Any]] = declared.parameters.get("properties") or {}
+
+    class Offered(Base):
+        name = declared.name
+        description = declared.description
+        inputs = {  # noqa: RUF012  # the framework wants it so
+            key: {"type": schema.get("type", "any"), "description": schema.get("description") or key}
+            | ({} if key in needed else {"nullable": True})
+            for key, schema in given.items()
+        }
+        output_type = "any"
+        skip_forward_signature_validation = True
+
+        def forward(self, **args: Any) -> Any:
+            return function(**args)
+
+    return Offered()
+
+
+def _scripted(model: Any, door: Blocking, like: Any = None) -> Any:
+    """Our model seat behind the framework's own class for OpenAI's API; with the settings of `like`, if that
+    is one."""
+    from smolagents import OpenAIModel
+
+    from forge_chaos.adapters import _client
+
+    client = _client.synchronous(model, door)
+    if isinstance(like, OpenAIModel):
+        twin = copy(like)
+        twin.client = client
+        return twin
+    made = OpenAIModel(_client.NAME, api_base=_client.BASE, api_key=_client.KEY)
+    made.client = client
+    return made
+
+
+def _family(agent: Any) -> Iterator[Any]:
+    """The agent and those that it manages."""
+    yield agent
+    for each in getattr(agent, "managed_agents", {}).values():
+        yield from _family(each)
+
+
+def _specs(agent: Any) -> dict[str, ToolSpec]:
+    from smolagents.models import get_tool_json_schema
+
+    found: dict[str, ToolSpec] = {}
+    for each in _family(agent):
+        for name, tool in each.tools.items():
+            if name != FINAL and name not in found:
+                declared = getattr(tool, "chaos", None) or getattr(tool.forward, "chaos", None)
+                schema = get_tool_json_schema(tool)["function"]["parameters"]
+                found[name] = spec(name, tool.description, schema, declared)
+    return found
+
+
+def _twin(
+    agent: Any, specs: Mapping[str, ToolSpec], gate: Gate, model: Any, door: Blocking, by: str = ""
+) -> Any:
+    """A copy for one trial, with gated tools, a memory of its own, and the trial's model if it has one."""
+    from smolagents import AgentMemory
+
+    twin = copy(agent)
+    gate_of = partial(gate, by=by) if by else gate
+    twin.tools = {name: _gated(tool, specs.get(name), gate_of, door) for name, tool in agent.tools.items()}
+    twin.managed_agents = {
+        name: _twin(each, specs, gate, model, door, name) for name, each in agent.managed_agents.items()
+    }
+    twin.memory = AgentMemory(agent.system_prompt)
+    twin.memory.steps = list(agent.memory.steps)
+    twin.state = dict(agent.state)
+    if hasattr(agent, "python_executor"):
+        twin.python_executor = copy(agent.python_executor)
+        twin.python_executor.state = dict(agent.python_executor.state)
+    if model.taken:
+        twin.model = _scripted(model, door, agent.model)
+    return twin
+
+
+def _gated(tool: Any, declared: ToolSpec | None, gate: Any, door: Blocking) -> Any:
+    if declared is None or tool.name == FINAL:
+        return tool
+    twin = copy(tool)
+    twin.forward = gated(twin.forward, declared, gate, door)
+    return twin
+
+
+adapter = Smolagents()

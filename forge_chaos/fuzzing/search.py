@@ -1,0 +1,186 @@
+"""The search on one scenario: every rule alone, as far as the budget goes, then whole plans.
+
+Rules that fail alone are taken out before plans are drawn: they would hide what needs two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hypothesis import HealthCheck, Phase, Verbosity, find, settings
+from hypothesis.database import DirectoryBasedExampleDatabase
+from hypothesis.errors import NoSuchExample
+
+from forge_chaos import sweep
+from forge_chaos.events import Called, Trace
+from forge_chaos.events import find as events
+from forge_chaos.fuzzing.attempts import Attempts, Spent, Tried
+from forge_chaos.fuzzing.found import Key
+from forge_chaos.fuzzing.minimal import Rules, minimal, ordered
+from forge_chaos.nouns import Fault, Plan, Rule, dice
+from forge_chaos.space import Place, Space, order_of, place_of, space
+from forge_chaos.strategies import observe, plans_in
+from forge_chaos.verdict import Outcome
+
+import os
+PHASES = (Phase.generate, Phase.target, Phase.shrink)[: 3 if os.environ.get('SHR') else 2]
+ALONE = 0.5  # of a scenario's share of the budget, at most, for rules alone
+EXAMPLES = 4  # drawn for each trial that is left: many are plans that are known already
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunk:
+    """A failure with its plan made small. `minimal`: verified; False where the budget ended before."""
+
+    key: Key
+    plan: Rules
+    tried: Tried
+    at: int
+    trials: int
+    minimal: bool
+
+
+@dataclass
+class Search:
+    """`swept` are the classes with what narrows each, `fixed` rules beside their cells. `outcome`: the only one
+    that is looked for. `until`: what may be spent before the search stops; shrinking may go on to the end of
+    the budget."""
+
+    attempts: Attempts
+    scenario: str
+    clean: Trace
+    swept: Sequence[tuple[Fault, Rule]]
+    fixed: Sequence[Rule]
+    seed: int
+    max_rules: int
+    until: int
+    database: Path
+    outcome: Outcome | None = None
+    found: dict[Key, Shrunk] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.cells = (*self._cells(self.clean), *self.fixed)
+        order = order_of(fault for fault, _ in self.swept)
+        self.space = space(self.cells, order)
+        self.learnt: dict[Rule, None] = {}
+        self.openers: dict[Place, Rule] = {}
+        self.bad: set[Rule] = set()
+        self._at = 0
+        self._whole = (0, self.space)
+
+    def run(self) -> Iterator[Shrunk]:
+        """Each distinct failure, with the smallest plan that the budget allows."""
+        try:
+            yield from self._alone()
+            if self.max_rules > 1:
+                yield from self._together()
+        except Spent:
+            return
+
+    def _alone(self) -> Iterator[Shrunk]:
+        """Rules one by one, in the order of a draw. Calls that are made only under one of them are learnt."""
+        share = int((self.until - self.attempts.spent) * (ALONE if self.max_rules > 1 else 1))
+        chosen = sweep.sample(self.cells, share, self.seed)
+        places = set(self.space.places)
+        for rule in sorted(chosen, key=lambda rule: dice(self.seed, "alone", rule).random()):
+            if self.attempts.spent >= self.until:
+                return
+            tried = self.attempts(self.scenario, (rule,))
+            if not tried.trial.judgement.acceptable:
+                self.bad.add(rule)
+            elif sum(1 for _ in events(tried.trace, Called)) > sum(1 for _ in events(self.clean, Called)):
+                for cell in self._cells(tried.trace):
+                    if place_of(cell) not in places:
+                        self.learnt[cell] = None
+                        self.openers.setdefault(place_of(cell), rule)
+            if self._new(tried.key):
+                self._at = self.attempts.spent
+                yield self._shrink((rule,), tried)
+
+    def _together(self) -> Iterator[Shrunk]:
+        """Whole plans, drawn and first made smaller by Hypothesis."""
+        turn = 0
+        while self.attempts.spent < self.until:
+            plan = self._drawn(turn)
+            if plan is None:
+                return
+            turn += 1
+            yield self._shrink(plan, self.attempts(self.scenario, plan))
+
+    def _drawn(self, turn: int) -> Rules | None:
+        """A plan with a failure that is not known yet, shrunk by Hypothesis; None when none was found."""
+        good = self.space.without(self.bad)
+        learnt = space(self.learnt, self.space.order)
+        locked: list[Key] = []
+
+        def fails(plan: Plan) -> bool:
+            rules = ordered(plan.rules, self.whole)
+            if any(set(known.plan) <= set(rules) for known in self.found.values()):
+                return False
+            if not locked and self.attempts.spent >= self.until:
+                return False
+            try:
+                tried = self.attempts(self.scenario, rules)
+            except Spent:
+                return False
+            observe(tried.trial)
+            if not locked and self._new(tried.key):
+                assert tried.key is not None
+                locked.append(tried.key)
+                self._at = self.attempts.spent
+            return tried.key in locked
+
+        if not good.rules:
+            return None
+        try:
+            found = find(
+                plans_in(good, self.max_rules, learnt, self.openers),
+                fails,
+                settings=settings(
+                    max_examples=EXAMPLES * max(1, self.until - self.attempts.spent),
+                    database=DirectoryBasedExampleDatabase(self.database),
+                    phases=PHASES,
+                    deadline=None,
+                    verbosity=Verbosity.quiet,
+                    suppress_health_check=list(HealthCheck),
+                ),
+                random=dice(self.seed, "plans", self.scenario, turn),
+                database_key=f"{self.scenario} {turn}".encode(),
+            )
+        except NoSuchExample:
+            return None
+        return ordered(found.rules, self.whole)
+
+    @property
+    def whole(self) -> Space:
+        """Rules on the calls of the clean trial, then those on calls that were learnt."""
+        if self._whole[0] != len(self.learnt):
+            made = space((*self.space.rules, *self.learnt), self.space.order)
+            self._whole = (len(self.learnt), made)
+        return self._whole[1]
+
+    def _shrink(self, plan: Rules, tried: Tried) -> Shrunk:
+        assert tried.key is not None
+        at, key = self._at, tried.key
+        best = [plan]
+
+        def fails(candidate: Rules) -> bool:
+            return self.attempts(self.scenario, candidate).key == key
+
+        try:
+            minimal(plan, self.whole, fails, lambda smaller: best.__setitem__(0, smaller))
+            whole = True
+        except Spent:
+            whole = False
+        shown = self.attempts(self.scenario, best[0])  # known, so that it costs nothing
+        self.found[key] = Shrunk(key, best[0], shown, at, self.attempts.spent - at, whole)
+        return self.found[key]
+
+    def _new(self, key: Key | None) -> bool:
+        return key is not None and key not in self.found and self.outcome in (None, key.outcome)
+
+    def _cells(self, trace: Trace) -> tuple[Rule, ...]:
+        found = [rule for fault, narrow in self.swept for rule in sweep.cells(trace, [fault], [narrow])]
+        return tuple(dict.fromkeys(found))

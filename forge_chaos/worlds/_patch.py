@@ -1,0 +1,179 @@
+"""Python's own doors to files - `open`, os, io, pathlib, shutil, tempfile - led to a fake file system.
+
+The whole process is patched while a `Patch` is on, but for modules that serve the trial and not the
+agent (`LEFT`). A module that is imported meanwhile is made with the real doors, since it may read its own
+data, and only then led to the fake ones: it stays imported, and whole, when the patch is off again.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder
+from types import ModuleType
+from typing import Any, ClassVar
+
+from pyfakefs.fake_filesystem_unittest import Patcher
+
+from forge_chaos.worlds._detours import trusted
+
+# Packages whose os is the real one: pipes, sockets, threads and processes, ourselves, a running test.
+LEFT = frozenset(
+    {
+        "_pytest",
+        "asyncio",
+        "concurrent",
+        "coverage",
+        "forge_chaos",
+        "hypothesis",
+        "multiprocessing",
+        "pluggy",
+        "pytest",
+        "selectors",
+        "signal",
+        "socket",
+        "subprocess",
+        "threading",
+    }
+)
+DOORS = ("os", "io", "pathlib", "shutil", "fcntl")
+
+
+class _Left(set[Any]):
+    """The modules that are not patched."""
+
+    def __contains__(self, module: object) -> bool:
+        return (
+            super().__contains__(module) or getattr(module, "__name__", "").partition(".")[0] in LEFT
+        )  # `module` may be anything that somebody has put into sys.modules
+
+
+class Patch(Patcher):  # type: ignore[misc]  # it carries no types
+    """On from `start` to `stop`, in a process where no other is on. `fs` is the fake file system.
+
+    `tmp` is where temporary files go meanwhile.
+    """
+
+    # Its own, so that a user's tests with pyfakefs in the same process keep theirs.
+    SKIPMODULES: ClassVar[set[Any]] = _Left(Patcher.SKIPMODULES)
+    CACHED_MODULES: ClassVar[set[ModuleType]] = set()
+    FS_MODULES: ClassVar[dict[str, set[tuple[ModuleType, str]]]] = {}
+    FS_FUNCTIONS: ClassVar[dict[tuple[str, str, str], set[ModuleType]]] = {}
+    FS_DEFARGS: ClassVar[list[Any]] = []
+    SKIPPED_FS_MODULES: ClassVar[dict[str, set[tuple[ModuleType, str]]]] = {}
+    PATCHER: ClassVar[Any] = None
+    REF_COUNT = 0
+
+    def __init__(self, tmp: str) -> None:
+        # Its own way with imports makes every module of the trial anew in the next one: not used.
+        super().__init__(allow_root_user=False, use_dynamic_patch=False)
+        self._tmp = tmp
+        self._doors: dict[str, ModuleType] = {}
+        self._finder = _Finder(self)
+        self._pauses = 0
+        self._pausing = threading.Lock()
+        self._on = False
+
+    def start(self) -> None:
+        self._on = True
+        self.setUp()
+
+    def stop(self) -> None:
+        with self._pausing:
+            self._on = False
+            self.tearDown()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Inside, this thread has the real files. So have the others, which the watch keeps from them."""
+        with trusted():
+            with self._pausing:
+                self._pauses += 1
+                if self._pauses == 1 and self._on:
+                    self.pause()
+            try:
+                yield
+            finally:
+                with self._pausing:
+                    self._pauses -= 1
+                    if not self._pauses and self._on:
+                        self._find_modules()
+                        self.resume()
+
+    def start_patching(self) -> None:
+        if self._patching:
+            return
+        for module in self.fake_modules.values():
+            if getattr(module, "skip_names", None):
+                module.skip_names = set()  # else each call looks through the stack for its caller's name
+        super().start_patching()
+        self._tempdir, tempfile.tempdir = tempfile.tempdir, self._tmp
+        for name in DOORS:
+            if name in sys.modules and name in self.fake_modules:
+                self._doors[name] = sys.modules[name]
+                sys.modules[name] = self.fake_modules[name]
+        sys.meta_path.insert(0, self._finder)
+
+    def stop_patching(self, temporary: bool = False) -> None:
+        if not self._patching:
+            return
+        sys.meta_path.remove(self._finder)
+        sys.modules.update(self._doors)
+        super().stop_patching(temporary)
+        tempfile.tempdir = self._tempdir
+
+    def _find_modules(self) -> None:
+        super()._find_modules()
+        self.SKIPPED_FS_MODULES.clear()  # what is left out is left as it is
+
+
+class _Finder(MetaPathFinder):
+    """Stands before all others: a module that they find is made while the patch is paused."""
+
+    def __init__(self, patch: Patch) -> None:
+        self._patch = patch
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        for finder in list(sys.meta_path):
+            if finder is self:
+                continue
+            if finder in (BuiltinImporter, FrozenImporter, PathFinder):  # they do not see the patch
+                spec = finder.find_spec(name, path, target)
+            else:
+                with self._patch.paused():
+                    spec = finder.find_spec(name, path, target)
+            if spec is not None:
+                if hasattr(spec.loader, "exec_module"):
+                    spec.loader = _Paused(spec.loader, self._patch)
+                return spec
+        return None
+
+
+class _Paused(Loader):
+    """A module's own loader, with the patch paused while it works; gone when the module is made."""
+
+    def __init__(self, real: Any, patch: Patch) -> None:
+        self._real = real
+        self._patch = patch
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        spec.loader = self._real
+        try:
+            made: ModuleType | None = self._real.create_module(spec)
+        finally:
+            spec.loader = self
+        return made
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__loader__ = self._real
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._real
+        with self._patch.paused():
+            self._real.exec_module(module)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)

@@ -1,0 +1,37 @@
+"""The tests of this folder run once for each framework that is installed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tests.conformance.frameworks.kit import kits
+
+# Frameworks look for a key when they are imported or built; none of ours is real, and nothing is sent.
+QUIET = {
+    "OPENAI_API_KEY": "none",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "CREWAI_DISABLE_TELEMETRY": "true",
+    "CREWAI_TRACING_ENABLED": "false",
+    "HAYSTACK_TELEMETRY_ENABLED": "False",
+    "OTEL_SDK_DISABLED": "true",
+    "OPENAI_AGENTS_DISABLE_TRACING": "1",
+    "NO_PROXY": "*",
+}
+for name, value in QUIET.items():
+    os.environ.setdefault(name, value)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "kit" in metafunc.fixturenames:
+        metafunc.parametrize("kit", kits(), ids=str)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays_in_the_environment() -> Iterator[None]:
+    before = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(before)

@@ -1,0 +1,55 @@
+"""A framework's kit: what the conformance tests have to know of it, and nothing of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from tests.conformance.frameworks.wire import Wire
+
+HERE = Path(__file__).parent
+SHARED = ("__init__", "conftest", "kit", "play", "wire")
+
+
+@dataclass(frozen=True)
+class Kit:
+    """`name` is the adapter's, `package` what must be importable for it.
+
+    `build(functions, wire)` is a finished agent over those functions as the framework's documentation
+    shows it, its model a client of `wire`, with room for at least ten steps. `play(agent, prompt)` runs it
+    as a user would, and gives back the text of its answer or an awaitable of it.
+
+    `kinds`: which functions the framework takes as tools. `parallel`: it carries out several calls of one
+    reply side by side. `stock`: an agent file beside this one that imports nothing of ours, and the tools
+    that it has are those of the scenario `sum_orders`. `unequal`: exception types, by name, under which
+    an injected fault and a tool that raises cannot be told to be the same, each with the reason.
+    """
+
+    name: str
+    package: str
+    build: Callable[[Sequence[Callable[..., Any]], Wire], Any]
+    play: Callable[[Any, str], Any]
+    kinds: tuple[str, ...] = ("async", "sync")
+    parallel: bool = True
+    stock: str | None = None
+    unequal: dict[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def names() -> list[str]:
+    """The files of all kits, sorted."""
+    return sorted(
+        p.stem for p in HERE.glob("*.py") if p.stem not in SHARED and not p.stem.startswith(("test_", "_"))
+    )
+
+
+def kits() -> list[Kit]:
+    """Those whose framework is installed here."""
+    found: list[Kit] = [import_module(f"{__package__}.{name}").KIT for name in names()]
+    return [kit for kit in found if find_spec(kit.package) is not None]
