@@ -53,7 +53,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self.deadline: float | None = None
         self._threads: set[object] = set()  # one token for each at work
         self._here = threading.local()
-        self._waiting: list[int | None] = []  # those outside that wait for this loop: the port of a socket of its own
+        self._waiting: list[
+            int | None
+        ] = []  # those outside that wait for this loop: the port of a socket of its own
         self._trial = 0
         self._limiter: Any = None
         self._borrowed = 0

@@ -10,7 +10,7 @@ from typing import Any
 from forge_chaos import chat, recorded
 from forge_chaos.chat import Message
 from forge_chaos.events import Asked, Called, Executed, Trace, find
-from forge_chaos.reading import Reading
+from forge_chaos.reading import Reading, Step
 from forge_chaos.seen import misplaced, shown_as
 from forge_chaos.verdict import Fired, Verdict
 
@@ -172,23 +172,30 @@ def _trimmed(reading: Reading) -> Iterator[Verdict]:
 
 
 def _swallowed(reading: Reading, fired: Sequence[Fired]) -> Iterator[Verdict]:
-    """A fault marked explicit was seen by the model, or its call was later repeated to success: as it was,
-    or another way in answer to the same call of the model."""
+    """A fault marked explicit was seen by the model, or its call was later repeated to success - or done
+    another way by the harness itself, whose good result is what the model was shown in its place."""
     steps = {step.call.call: step for step in reading.steps}
     for fault in fired:
         if not fault.explicit or fault.seen != "no" or fault.call not in steps:
             continue
         hit = steps[fault.call]
         again = any(
-            (step.key == hit.key or (step.call.order is not None and step.call.order == hit.call.order))
-            and step.seq > hit.seq
+            step.seq > hit.seq
             and step.told is not None
             and step.told.ok
+            and (step.key == hit.key or _instead(reading, hit, step))
             for step in reading.steps
         )
         if not again:
             why = f"the model was never shown what {fault.rule} told, nor was the call repeated to success"
             yield Verdict("swallowed", "fail", why, (fault.event, hit.closed or hit.seq))
+
+
+def _instead(reading: Reading, hit: Step, step: Step) -> bool:
+    """Did the harness make this call by itself, and show its result as the answer to the one that was hit?"""
+    own = hit.call.order is not None and step.call.order is None
+    text = recorded.words(step.told.value).strip() if own and step.told is not None else ""
+    return bool(text) and any(text in shown for shown in shown_as(reading, hit))
 
 
 def _after_end(trace: Trace, reading: Reading) -> Iterator[Verdict]:

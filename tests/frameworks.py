@@ -49,13 +49,16 @@ def uv(*words: str) -> None:
     subprocess.run([sys.executable, "-m", "uv", "--quiet", *words], check=True, timeout=LIMIT, cwd=ROOT)
 
 
-def tested(name: str, fast: bool = False) -> bool:
+def passes(name: str, fast: bool = False) -> bool:
     """Did its conformance tests and the contract tests of its seams pass?"""
     own = ROOT / "tests" / "adapters" / f"test_{name.replace('-', '_')}.py"
     words = [str(KITS), *([str(own)] if own.exists() else []), "-p", "no:cacheprovider", "-q"]
     chosen = ["-m", "not slow"] if fast else []
     command = [str(python(name)), "-m", "pytest", *words, *chosen]
-    return subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, timeout=LIMIT, check=False).returncode == 0
+    return (
+        subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, timeout=LIMIT, check=False).returncode
+        == 0
+    )
 
 
 def say(text: str) -> None:
@@ -64,7 +67,9 @@ def say(text: str) -> None:
 
 
 def main() -> int:
-    reader = argparse.ArgumentParser(prog="python -m tests.frameworks", description="Conformance of adapters.")
+    reader = argparse.ArgumentParser(
+        prog="python -m tests.frameworks", description="Conformance of adapters."
+    )
     reader.add_argument("names", nargs="*", metavar="NAME", help="frameworks, see --list")
     reader.add_argument("--first", action="store_true", help="those that CI runs every time")
     reader.add_argument("--all", action="store_true", help="all of them")
@@ -79,16 +84,20 @@ def main() -> int:
     chosen = names() if asked.all else [*(n for n in FIRST if asked.first and n in names()), *asked.names]
     unknown = [name for name in chosen if name not in names()]
     if unknown or not chosen:
-        reader.error(f"no framework {', '.join(unknown)}. Known: {', '.join(names())}" if unknown else "name one")
+        reader.error(
+            f"no framework {', '.join(unknown)}. Known: {', '.join(names())}" if unknown else "name one"
+        )
     failed = []
     for name in chosen:
         start = time.monotonic()
         say(f"== {name}")
         made(name, asked.fresh)
-        good = asked.make or tested(name, asked.fast)
+        good = asked.make or passes(name, asked.fast)
         failed += [] if good else [name]
         say(f"== {name}: {'passed' if good else 'FAILED'} in {time.monotonic() - start:.1f} s\n")
-    say(f"frameworks: {len(chosen) - len(failed)} passed, {len(failed)} failed{': ' * bool(failed)}{', '.join(failed)}")
+    say(
+        f"frameworks: {len(chosen) - len(failed)} passed, {len(failed)} failed{': ' * bool(failed)}{', '.join(failed)}"
+    )
     return 1 if failed else 0
 
 

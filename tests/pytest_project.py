@@ -213,8 +213,8 @@ class Session:
     @property
     def summary(self) -> list[str]:
         """The table at the end, without its heading."""
-        _, _, rest = self.output.partition("= forge-chaos =")
-        return [line for line in rest.splitlines()[2:] if not line.startswith("=")]
+        lines = self.output.partition("= forge-chaos =")[2].splitlines()[2:]
+        return lines[: next((n for n, line in enumerate(lines) if line.startswith("=")), None)]
 
 
 def lay(root: Path, files: Mapping[str, str]) -> Path:

@@ -14,13 +14,19 @@ from tests.pytest_project import INI, KEPT, TESTS, Session, environment, lay, ru
 
 pytestmark = pytest.mark.slow
 STALE = KEPT.replace("charge(*)", "charge(nobody)")
+BAD = """\
+version  = 1
+agent    = "shop.agents:patient"
+scenario = "sum_orders"
+rules    = ["timeout.hangs@1:read_file"]
+"""
 HELD = "checks/kept"
 EVERYTHING = {
     "checks/unit/test_it.py": TESTS,
     f"{HELD}/once.chaos.toml": KEPT,
     f"{HELD}/stale.chaos.toml": STALE,
     f"{HELD}/changed.chaos.toml": STALE + 'hash = "b2:00"\n',
-    f"{HELD}/bad.chaos.toml": KEPT.replace("careful", "idle"),
+    f"{HELD}/bad.chaos.toml": BAD,
     f"{HELD}/unread.chaos.toml": "rules =\n",
     f"{HELD}/unknown.chaos.toml": KEPT.replace("lost_reply", "lost_rply"),
 }
@@ -85,7 +91,7 @@ def test_a_failure_shows_plan_outcome_evidence_and_command(session: Session) -> 
         assert " under " in text
         assert "s FAULT " in text
         assert "again: " in session.cases[name].text
-    assert "charge_once under lost_reply.done_then_timeout:charge" in session.cases["bad"].message
+    assert "sum_orders under timeout.hangs:read_file" in session.cases["bad"].message
 
 
 def test_nothing_of_ours_is_in_a_traceback(session: Session) -> None:

@@ -226,9 +226,7 @@ def fuzz(
     budget: Annotated[
         int, typer.Option(metavar="N", min=1, help="Trials to spend, every run of the agent counted.")
     ] = 300,
-    max_rules: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Rules of a plan at most.")
-    ] = 4,
+    max_rules: Annotated[int, typer.Option(metavar="N", min=1, help="Rules of a plan at most.")] = 4,
     target: Annotated[
         Text, typer.Option(metavar="OUTCOME", help="Look for this end alone, such as damaged.")
     ] = None,
@@ -240,9 +238,7 @@ def fuzz(
         Text,
         typer.Option(metavar="NAME", help="How the scripted model reacts to trouble.  [default: expert]"),
     ] = None,
-    model: Annotated[
-        Text, typer.Option(metavar="SPEC", help="As for run.  [default: scripted]")
-    ] = None,
+    model: Annotated[Text, typer.Option(metavar="SPEC", help="As for run.  [default: scripted]")] = None,
     seed: Annotated[
         Number, typer.Option(metavar="S", min=0, help="Equal seeds find equal plans.  [default: 1]")
     ] = None,
@@ -402,6 +398,40 @@ def inspect(
     from forge_chaos.cli import showing
 
     return showing.inspect(agent, adapter)
+
+
+@app.command()
+def serve(
+    scenario: Annotated[str, typer.Option(metavar="NAME", help="Whose solution the model plays.")],
+    persona: Annotated[str, typer.Option(metavar="NAME", help="How it reacts to trouble.")] = "expert",
+    port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65535, help="A port of 127.0.0.1; 0: any free one.")
+    ] = 0,
+    seed: Annotated[
+        Number,
+        typer.Option(metavar="S", min=0, help="The scenario's values are drawn from it.  [default: 1]"),
+    ] = None,
+    window: Annotated[
+        Number,
+        typer.Option(
+            metavar="N", min=1, help="Refuse requests of more tokens (of four characters) than this."
+        ),
+    ] = None,
+    files: Annotated[
+        File,
+        typer.Option(metavar="DIR", help="Write the files that the scenario starts with into a new folder."),
+    ] = None,
+    scenarios_dir: ScenariosDir = None,
+) -> int:
+    """Put the scripted model behind a port, for an agent in any language.
+
+    The first line says how it is reached, the rest is what the agent is to be told. It speaks
+    /v1/chat/completions, /v1/responses and /v1/messages, plain and streamed. The tools are the agent's own. Each
+    new conversation is a trial, and /t/NAME in front of /v1 names one. Ctrl-C ends it.
+    """
+    from forge_chaos.cli import serving
+
+    return serving.serve(scenario, persona, port, seed, window, files, tuple(scenarios_dir or ()))
 
 
 @app.command()

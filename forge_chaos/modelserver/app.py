@@ -29,7 +29,9 @@ def application(answer: Answer, close: bool = False) -> Starlette:
 
     async def serve(request: Request) -> Response:
         body = await request.body()
-        asked = asyncio.ensure_future(answer(_path(request), body, request.client.port if request.client else 0))
+        asked = asyncio.ensure_future(
+            answer(_path(request), body, request.client.port if request.client else 0)
+        )
         gone = asyncio.ensure_future(_gone(request))
         try:
             await asyncio.wait({asked, gone}, return_when=asyncio.FIRST_COMPLETED)

@@ -103,5 +103,7 @@ def _bound(number: int) -> socket.socket:
         bound.listen()
     except OSError as error:
         bound.close()
-        raise Misuse(f"port {number} of 127.0.0.1 cannot be had: {error.strerror}. 0 takes a free one.") from None
+        raise Misuse(
+            f"port {number} of 127.0.0.1 cannot be had: {error.strerror}. 0 takes a free one."
+        ) from None
     return bound

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, ClassVar
 
 from pyfakefs.fake_filesystem_unittest import Patcher
@@ -40,6 +40,7 @@ LEFT = frozenset(
         "threading",
     }
 )
+FUNCTIONS = (FunctionType, BuiltinFunctionType)
 DOORS = ("os", "io", "pathlib", "shutil", "fcntl")
 
 
@@ -129,6 +130,17 @@ class Patch(Patcher):  # type: ignore[misc]  # it carries no types
     def _find_modules(self) -> None:
         super()._find_modules()
         self.SKIPPED_FS_MODULES.clear()  # what is left out is left as it is
+
+    # Asked of everything that any module holds. A thing is asked for its type alone: more would wake what
+    # is lazy, and import a thousand modules that nobody has asked for.
+    def _is_fs_module(self, thing: Any, name: str, names: list[str]) -> bool:
+        kind = type(thing)
+        return (issubclass(kind, ModuleType) or issubclass(kind, type)) and super()._is_fs_module(
+            thing, name, names
+        )
+
+    def _is_fs_function(self, thing: Any) -> bool:
+        return type(thing) in FUNCTIONS and super()._is_fs_function(thing)
 
 
 class _Finder(MetaPathFinder):

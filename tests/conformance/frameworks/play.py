@@ -63,9 +63,7 @@ def behind_the_gate(
     return tried(kit.build(functions, wire), wire, rules, seated)
 
 
-def tried(
-    agent: Any, wire: Wire, rules: Sequence[Resolved] = (), seated: bool = False
-) -> tuple[Seen, Trace]:
+def tried(agent: Any, wire: Wire, rules: Sequence[Resolved] = (), seated: bool = False) -> tuple[Seen, Trace]:
     wire.rewind()
     trace = trial_of(agents.seat_of(agent), rules, wire if seated else None)
     (finished,) = [body for _, body in find(trace, Finished)]

@@ -38,6 +38,4 @@ def play(agent: Any, prompt: str) -> str:
     return str(agent.run(prompt))
 
 
-KIT = Kit(
-    "smolagents", "smolagents", build, play, kinds=("sync",), stock="stock/smolagents_files.py:agent"
-)
+KIT = Kit("smolagents", "smolagents", build, play, kinds=("sync",), stock="stock/smolagents_files.py:agent")

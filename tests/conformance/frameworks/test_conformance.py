@@ -191,8 +191,11 @@ def test_a_tool_that_blocks_for_ever_is_cut_by_the_watchdog(kit: Kit, tmp_path: 
 
 
 @pytest.mark.slow
-def test_the_stock_loop_runs_the_scenarios_under_every_named_class(kit: Kit) -> None:
-    done = forge_chaos("run", "--agent", f"framework:{kit.name}", "--json")
+def test_the_stock_loop_runs_scenarios_under_every_named_class(kit: Kit) -> None:
+    """A few of them, as many as the classes need; `forge-chaos run --agent framework:NAME` plays all."""
+    done = forge_chaos(
+        "run", "--agent", f"framework:{kit.name}", "--scenarios", "sum_orders,remove_cache", "--json"
+    )
     assert done.returncode in (0, 1), done.stderr
     told = json.loads(done.stdout)
     assert {each["fault"] for each in told["classes"]} == NAMED
