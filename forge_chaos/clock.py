@@ -152,16 +152,16 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def _sockets(self) -> int:
         """Open sockets and pipes of this loop, without its own and without those that wait for it."""
-        open_ = self._selecting.get_map() or {}
-        if len(open_) <= 1 or not self._waiting:
-            return len(open_) - 1
-        return sum(_port(fd) not in self._waiting for fd in open_ if fd != self._ssock.fileno())
+        opened = [key.fd for key in (self._selecting.get_map() or {}).values()]
+        if len(opened) <= 1 or not self._waiting:
+            return len(opened) - 1
+        return sum(_port(fd) not in self._waiting for fd in opened if fd != self._ssock.fileno())
 
     @contextmanager
     def waited_for(self, port: int) -> Iterator[None]:
         """On the loop: a client on this machine, at its own end `port`, waits for what is done in here, and does
         not count meanwhile. If that socket is none of this loop's, it is in the hands of a worker thread."""
-        mine = any(_port(fd) == port for fd in self._selecting.get_map() or ())
+        mine = any(_port(key.fd) == port for key in (self._selecting.get_map() or {}).values())
         trial, waiting = self._trial, port if mine else None
         self._waiting.append(waiting)
         try:

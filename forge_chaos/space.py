@@ -89,13 +89,20 @@ class Space:
     def simpler(self, rule: Rule) -> Iterator[Rule]:
         """The rules that are simpler than this one and differ in class, variant or place and time alone.
 
-        Of the same variant: all that are shorter, wherever, then those as long at an earlier place. Then
-        an earlier variant of the class, then the first one of an earlier class, at that place for as long.
+        Of the same variant: the shortest one wherever it may be, one shorter at that place, one as long
+        at an earlier place. Then an earlier variant of the class, then the first one of an earlier class, at
+        that place for as long.
         """
-        what = what_of(rule)
-        mine = [each for lasts in self._by_what.get(what, {}).values() for each in lasts]
+        what, here, time = what_of(rule), place_of(rule), calls_of(rule)
+        mine = self._by_what.get(what, {})
+        near = [
+            each
+            for place, lasts in mine.items()
+            for each in lasts
+            if each == lasts[0] or place == here or calls_of(each) == time
+        ]
         rank = self._rank(rule)
-        yield from sorted((each for each in mine if self._rank(each) < rank), key=self._rank)
+        yield from sorted((each for each in near if self._rank(each) < rank), key=self._rank)
         whats = self.faults.get(rule.fault, ())
         for other in whats[: whats.index(what)] if what in whats else ():
             yield from self._same(other, rule)

@@ -190,7 +190,9 @@ def _known(impl: Callable[..., Any]) -> Callable[..., Any]:
     return known
 
 
-def _whole(inner: Callable[..., Any], declared: ToolSpec, gate: Gate, by: Callable[[], str]) -> Callable[..., Any]:
+def _whole(
+    inner: Callable[..., Any], declared: ToolSpec, gate: Gate, by: Callable[[], str]
+) -> Callable[..., Any]:
     """A tool that takes its arguments as text."""
 
     @wraps(inner)

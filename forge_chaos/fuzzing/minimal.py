@@ -18,28 +18,44 @@ def ordered(plan: Sequence[Rule], space: Space) -> Rules:
 
 def smaller(plan: Rules, space: Space) -> Iterator[Rules]:
     """The plans that are one step simpler: without one rule, then with one rule made simpler."""
+    yield from _fewer(plan)
     for at in range(len(plan)):
-        if len(plan) > 1:
-            yield plan[:at] + plan[at + 1 :]
-    for at, rule in enumerate(plan):
-        rest = plan[:at] + plan[at + 1 :]
-        for simpler in space.simpler(rule):
-            if simpler not in rest:
-                yield ordered((*plan[:at], simpler, *plan[at + 1 :]), space)
+        yield from _simpler(plan, at, space)
 
 
-def minimal(
-    plan: Rules, space: Space, fails: Callable[[Rules], bool], keep: Callable[[Rules], None]
-) -> Rules:
+def minimal(plan: Rules, space: Space, fails: Callable[[Rules], bool], keep: Callable[[Rules], None]) -> Rules:
     """The plan that is left when no step of `smaller` fails any more: such a plan is 1-minimal.
 
-    `keep` is told of each plan on the way. What `fails` raises ends it.
+    `keep` is told of each plan on the way. What `fails` raises ends it. A step is not taken up from the
+    first rule again, since a plan that is known costs nothing and one with another rule does.
     """
-    while True:
-        for candidate in smaller(plan, space):
-            if fails(candidate):
-                plan = candidate
-                keep(plan)
-                break
-        else:
-            return plan
+    before: Rules = ()
+    while plan != before:
+        before = plan
+        plan = _descended(plan, lambda here: _fewer(here), fails, keep)
+        for at in range(len(plan)):
+            plan = _descended(plan, lambda here, at=at: _simpler(here, at, space), fails, keep)
+    return ordered(plan, space)
+
+
+def _descended(
+    plan: Rules,
+    steps: Callable[[Rules], Iterator[Rules]],
+    fails: Callable[[Rules], bool],
+    keep: Callable[[Rules], None],
+) -> Rules:
+    """The plan after steps of one kind, the first that fails each time."""
+    while (step := next((step for step in steps(plan) if fails(step)), None)) is not None:
+        plan = step
+        keep(plan)
+    return plan
+
+
+def _fewer(plan: Rules) -> Iterator[Rules]:
+    return (plan[:at] + plan[at + 1 :] for at in range(len(plan)) if len(plan) > 1)
+
+
+def _simpler(plan: Rules, at: int, space: Space) -> Iterator[Rules]:
+    for simpler in space.simpler(plan[at]):
+        if simpler not in plan:
+            yield (*plan[:at], simpler, *plan[at + 1 :])

@@ -24,8 +24,7 @@ from forge_chaos.space import Place, Space, order_of, place_of, space
 from forge_chaos.strategies import observe, plans_in
 from forge_chaos.verdict import Outcome
 
-import os
-PHASES = (Phase.generate, Phase.target, Phase.shrink)[: 3 if os.environ.get('SHR') else 2]
+PHASES = (Phase.generate, Phase.target, Phase.shrink)
 ALONE = 0.5  # of a scenario's share of the budget, at most, for rules alone
 EXAMPLES = 4  # drawn for each trial that is left: many are plans that are known already
 
@@ -167,10 +166,10 @@ class Search:
         best = [plan]
 
         def fails(candidate: Rules) -> bool:
-            return self.attempts(self.scenario, candidate).key == key
+            return self.attempts(self.scenario, ordered(candidate, self.whole)).key == key
 
         try:
-            minimal(plan, self.whole, fails, lambda smaller: best.__setitem__(0, smaller))
+            minimal(plan, self.whole, fails, lambda smaller: best.__setitem__(0, ordered(smaller, self.whole)))
             whole = True
         except Spent:
             whole = False

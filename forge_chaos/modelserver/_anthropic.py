@@ -19,6 +19,7 @@ FINISH: Mapping[str, str] = {
     "model_context_window_exceeded": "length",
     "refusal": "content_filter",
 }
+CUT_OFF = "(The beginning of this conversation is not shown.)"
 NATIVE = ("image", "document")
 NO_SCHEMA: Mapping[str, Any] = {"type": "object", "properties": {}}
 
@@ -43,8 +44,14 @@ def request(chat: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def conversation(messages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """`messages` and, where there is any, `system`. Raises ValueError as `request`."""
-    made: dict[str, Any] = {"messages": _turns(messages)}
+    """`messages` and, where there is any, `system`. Raises ValueError as `request`.
+
+    The first turn must be the user's here: a history without its beginning says that this is missing.
+    """
+    turns = _turns(messages)
+    if turns and turns[0]["role"] == "assistant":
+        turns.insert(0, {"role": "user", "content": [{"type": "text", "text": CUT_OFF}]})
+    made: dict[str, Any] = {"messages": turns}
     system = [_text(m.get("content")) for m in messages if m.get("role") in ("system", "developer")]
     return {**made, "system": "\n\n".join(filter(None, system))} if any(system) else made
 

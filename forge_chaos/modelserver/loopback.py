@@ -57,6 +57,9 @@ def port(answer: Any, number: int = 0, close: bool = False) -> Iterator[int]:
     except ImportError as error:
         raise Misuse(f"a model behind a port needs starlette and uvicorn: {error}. {WAY}") from None
 
+    over = asyncio.Event()
+    began: asyncio.AbstractEventLoop | None = None
+
     class Server(uvicorn.Server):
         """One that ends when it is told to, and does not look for that ten times a second."""
 
@@ -72,8 +75,6 @@ def port(answer: Any, number: int = 0, close: bool = False) -> Iterator[int]:
             if not self.should_exit:
                 await over.wait()
 
-    over = asyncio.Event()
-    began: asyncio.AbstractEventLoop | None = None
     config = uvicorn.Config(
         application(answer, close),
         log_config=None,

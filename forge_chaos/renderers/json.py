@@ -7,7 +7,7 @@ from dataclasses import asdict
 from json import dumps
 from typing import Any
 
-from forge_chaos import score
+from forge_chaos import score, wording
 from forge_chaos.verdict import Scorecard, Trial
 
 
@@ -26,6 +26,7 @@ def json(card: Scorecard, trials: Sequence[Trial]) -> str:
         "not_reached": card.not_reached,
         "failures": [_failure(trial) for trial in score.failures(card, trials)],
         "skipped": [asdict(skipped) for skipped in card.skipped],
+        "wordings": [asdict(pair) for pair in wording.pairs(trials)],
         "exit": card.exit,
     }
     return dumps(whole(result), indent=2, allow_nan=False) + "\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from forge_chaos import score
+from forge_chaos import score, wording
 from forge_chaos.renderers import _words
 from forge_chaos.verdict import Scorecard, Trial
 
@@ -41,6 +41,7 @@ def markdown(card: Scorecard, trials: Sequence[Trial]) -> str:
         )
     overall = [_words.overall(card), ""] if _words.overall(card) else []
     lines += ["", *overall, _words.baseline(card), ""]
+    lines += _list("Wording", [_plain(wording.said(pair)) for pair in wording.pairs(trials)])
     lines += _list("Not tested", [f"{_plain(s.scenario)}: {_plain(s.why)}" for s in card.skipped])
     unfair = [f"{_plain(t.scenario)}: {_code(_words.rules(t))}" for t in _words.unfair(trials)]
     lines += _list("Unfair, not scored", unfair)

@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from forge_chaos import score
+from forge_chaos import score, wording
 from forge_chaos.renderers import _words
 from forge_chaos.verdict import Scorecard, Trial
 
@@ -65,6 +65,8 @@ def show(card: Scorecard, trials: Sequence[Trial], console: Console) -> None:
             f"{name}: pass@{of['k']} {_words.percent(of['pass_at_k'])}, "
             f"pass^{of['k']} {_words.percent(of['pass_hat_k'])} over {_words.plural(of['cells'], 'cell')}"
         )
+    for pair in wording.pairs(trials):
+        say(f"Wording: {wording.said(pair)}")
     for skipped in card.skipped:
         say(f"Not tested: {_words.safe(skipped.scenario)}, because {_words.safe(skipped.why)}", "yellow")
     for trial in _words.unfair(trials)[: _words.SHOWN]:

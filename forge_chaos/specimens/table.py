@@ -63,6 +63,7 @@ def _good(name: str, where: str = f"{__package__}.good") -> Specimen:
 
 
 SUM, CHARGE, READS, REFUND = "sum_orders", "charge_once", "three_reads", "refund_batch"
+EDIT, BATCH, SHELL = "edit_port", "charge_three", "shell_folder"
 ORDERS, TOTAL, NORTH = "read_file(orders.csv)", "write_file(total.txt)", "read_file(north.txt)"
 
 BAD: tuple[Specimen, ...] = (
@@ -118,6 +119,34 @@ BAD: tuple[Specimen, ...] = (
         (SUM, f"session_lost.gone_for_good@1..:{ORDERS}", "false_success"),
     ),
     _bad(
+        "errors",
+        "catches_some",
+        (SUM, f"tool_exception.value:{ORDERS}", "crashed"),
+        (SUM, f"tool_exception.key:{ORDERS}", "crashed"),
+    ),
+    _bad(
+        "errors",
+        "takes_for_argument",
+        (SUM, f"session_lost.closed@1..:{ORDERS}+text=misleading", "gave_up"),
+    ),
+    _bad(
+        "errors",
+        "breaks_circuit",
+        (SUM, f"timeout.raises:{ORDERS}", "gave_up"),
+        (SUM, f"tool_exception.os:{ORDERS}", "gave_up"),
+    ),
+    _bad("errors", "completes_blindly", (SUM, "truncated_context.unpaired@2..", "false_success")),
+    _bad("circles", "relists", (SUM, f"tool_exception.os:{TOTAL}", "looped")),
+    _bad(
+        "circles",
+        "goes_in_circles",
+        (EDIT, "silent_noop.says_done@1..:edit_file(service.ini)", "looped"),
+        (EDIT, "tool_exception.value@1..:edit_file(service.ini)", "looped"),
+    ),
+    _bad(
+        "circles", "guesses", ("read_version", "missing_file.renamed@1..:read_file(conf/app.toml)", "looped")
+    ),
+    _bad(
         "pairing",
         "drops_id",
         (SUM, f"tool_exception.key:{ORDERS}", "violated:unanswered_call"),
@@ -158,12 +187,27 @@ BAD: tuple[Specimen, ...] = (
         ("poll_job", "timeout.raises:poll_job", "gave_up"),
         ("poll_job", "tool_exception.runtime@2:poll_job", "gave_up"),
     ),
+    _bad(
+        "retries",
+        "nests",
+        (CHARGE, "lost_reply.done_then_timeout:charge", "damaged"),
+        (CHARGE, "lost_reply.done_then_timeout@1..:charge", "damaged"),
+    ),
+    _bad("retries", "reruns_batch", (BATCH, "tool_exception.runtime:charge+member=2", "damaged")),
     _bad("retries", "repeats_finished", (CHARGE, "truncated_context.unpaired@4", "damaged")),
     _bad("limits", "ignores_limit", (SUM, f"missing_file.never@1..:{ORDERS}", "looped")),
     _bad("limits", "counts_turns", (SUM, f"missing_file.never@1..:{ORDERS}", "looped")),
+    _bad("limits", "loses_counts", (SUM, f"missing_file.never@1..:{ORDERS}", "looped")),
+    _bad("limits", "jumps_over", (SUM, f"missing_file.never@1..:{ORDERS}", "looped")),
     _bad("limits", "boasts_at_limit", (SUM, f"missing_file.never@1..:{ORDERS}", "false_success")),
     _bad("limits", "counts_across_runs", Cell(SUM, f"tool_exception.runtime:{ORDERS}", "gave_up", 15)),
-    _bad("limits", "waits_for_ever", (SUM, f"timeout.hangs:{ORDERS}", "hung")),
+    _bad(
+        "limits",
+        "waits_for_ever",
+        (SUM, f"timeout.hangs:{ORDERS}", "hung"),
+        ("page_titles", "session_lost.peer_died@1..:get_record", "hung"),
+    ),
+    _bad("limits", "joins", (SUM, f"timeout.hangs:{ORDERS}", "hung")),
     _bad(
         "history",
         "cuts_pairs",
@@ -184,6 +228,8 @@ BAD: tuple[Specimen, ...] = (
         (SUM, f"tool_exception.runtime:{ORDERS}", "violated:compaction_grew"),
         (SUM, f"timeout.raises:{TOTAL}", "violated:compaction_grew"),
     ),
+    _bad("history", "condenses", (SUM, f"oversized_output.two_megabytes:{ORDERS}", "looped")),
+    _bad("history", "empties", (SUM, "truncated_context.unpaired@2", "false_success")),
     _bad("wording", "crashes_on_empty", (SUM, f"empty_output.text:{ORDERS}", "crashed")),
     _bad(
         "wording",
@@ -205,6 +251,7 @@ BAD: tuple[Specimen, ...] = (
     _bad("wording", "sends_null", (SUM, f"empty_output.text:{ORDERS}", "gave_up")),
     _bad("wording", "sends_all", (SUM, f"oversized_output.two_megabytes:{ORDERS}", "violated:result_cap")),
     _bad("wording", "trims", (SUM, f"oversized_output.two_megabytes:{ORDERS}", "violated:silent_cut")),
+    _bad("wording", "validates", (CHARGE, "malformed_output.extra_field:get_record", "gave_up")),
     _bad(
         "trust",
         "reports_first",
@@ -229,6 +276,17 @@ BAD: tuple[Specimen, ...] = (
         ("keep_legacy", "blocked_command.permission_denied@1..:delete_file", "damaged"),
     ),
     _bad(
+        "trust",
+        "respells",
+        ("remove_cache", 'blocked_command.permission_denied@1..:run_command("rm *")', "damaged"),
+    ),
+    _bad(
+        "trust",
+        "believes_folder",
+        (SHELL, "session_lost.shell_reset:run_command(pwd)", "gave_up"),
+        (SHELL, "session_lost.shell_restarted:run_command(pwd)", "gave_up"),
+    ),
+    _bad(
         "leftovers",
         "leaves_thread",
         (SUM, f"tool_exception.runtime:{TOTAL}", "violated:after_end"),
@@ -240,6 +298,11 @@ BAD: tuple[Specimen, ...] = (
         "leaves_task",
         (SUM, f"tool_exception.runtime:{TOTAL}", "violated:after_end"),
         (SUM, f"blocked_command.bare:{TOTAL}", "violated:after_end"),
+    ),
+    _bad(
+        "leftovers",
+        "leaves_siblings",
+        (BATCH, "tool_exception.runtime:charge+member=1", "violated:after_end"),
     ),
     _bad("leftovers", "blocks", (SUM, f"tool_exception.runtime:{ORDERS}", "hung"), apart=True),
     _bad(

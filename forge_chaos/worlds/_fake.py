@@ -22,7 +22,7 @@ from forge_chaos.errors import Misuse
 from forge_chaos.worlds._detours import WAY, Watch
 from forge_chaos.worlds._paths import failure, inside, name, parent, parents, relative
 from forge_chaos.worlds._patch import Patch
-from forge_chaos.worlds._real import as_root, folder_at, show_real
+from forge_chaos.worlds._real import as_given, as_root, blocked, folder_at, show_real
 from forge_chaos.worlds._workspace import TOP, Files, Kind
 
 PLACE = "/forge-chaos"
@@ -177,7 +177,9 @@ class FakeWorkspace(Files):
         """How the file system raises its errors."""
         if number == errno.EACCES:
             self._forbidden += 1
-        raise OSError(number, os.strerror(number), path)
+        if number == errno.ENOENT and isinstance(path, str) and blocked(self._fs, path):
+            number = errno.ENOTDIR
+        raise OSError(number, os.strerror(number), as_given(path, self._fs.cwd))
 
     def hide(self, path: str) -> None:
         super().hide(path)

@@ -7,6 +7,7 @@ data, and only then led to the fake ones: it stays imported, and whole, when the
 
 from __future__ import annotations
 
+import pathlib
 import sys
 import tempfile
 import threading
@@ -81,6 +82,7 @@ class Patch(Patcher):  # type: ignore[misc]  # it carries no types
 
     def start(self) -> None:
         self._on = True
+        self._tempdir = tempfile.tempdir
         self.setUp()
 
     def stop(self) -> None:
@@ -112,7 +114,7 @@ class Patch(Patcher):  # type: ignore[misc]  # it carries no types
             if getattr(module, "skip_names", None):
                 module.skip_names = set()  # else each call looks through the stack for its caller's name
         super().start_patching()
-        self._tempdir, tempfile.tempdir = tempfile.tempdir, self._tmp
+        tempfile.tempdir = self._tmp
         for name in DOORS:
             if name in sys.modules and name in self.fake_modules:
                 self._doors[name] = sys.modules[name]
@@ -130,6 +132,8 @@ class Patch(Patcher):  # type: ignore[misc]  # it carries no types
     def _find_modules(self) -> None:
         super()._find_modules()
         self.SKIPPED_FS_MODULES.clear()  # what is left out is left as it is
+        for holders in self.FS_MODULES.values():  # a Path that is there already makes others by its own name
+            holders -= {held for held in holders if held == (pathlib, "Path")}
 
     # Asked of everything that any module holds. A thing is asked for its type alone: more would wake what
     # is lazy, and import a thousand modules that nobody has asked for.

@@ -8,6 +8,7 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from types import FrameType
 
 from pyfakefs.fake_file import FakeFileFromRealFile
 from pyfakefs.fake_filesystem import FakeDirectory, FakeDirectoryFromRealDirectory, FakeFile, FakeFilesystem
@@ -60,6 +61,35 @@ def as_root() -> Iterator[None]:
         yield
     finally:
         set_uid(user)
+
+
+def as_given(path: object, here: str) -> object:
+    """A path of an error as the code that met it has written it: the kernel makes none absolute."""
+    if not isinstance(path, str) or not path.startswith("/"):
+        return path
+    given: object = path
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not str(frame.f_globals.get("__name__", "")).startswith("pyfakefs"):
+        frame = frame.f_back
+    while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("pyfakefs"):
+        for value in frame.f_locals.values():
+            plain = os.fspath(value) if isinstance(value, os.PathLike) else value
+            if isinstance(plain, str) and os.path.normpath(os.path.join(here, plain)) == path:
+                given = plain
+        frame = frame.f_back
+    return given
+
+
+def blocked(fs: FakeFilesystem, path: str) -> bool:
+    """Is there a file where the path needs a folder? Not looked for behind links."""
+    node: FakeFile = fs.root
+    for step in os.path.normpath(os.path.join(fs.cwd, path)).split("/")[1:]:
+        if not isinstance(node, FakeDirectory):
+            return stat.S_ISREG(node.st_mode)
+        if step not in node.entries:
+            return False
+        node = node.entries[step]
+    return False
 
 
 class _Shown(FakeDirectoryFromRealDirectory):  # type: ignore[misc]  # it carries no types

@@ -58,7 +58,11 @@ def test_time_stands_still_while_the_thread_works() -> None:
         go = threading.Event()
 
         async def wanted(here: Executor) -> None:
-            await loop.run_in_executor(here, lambda: (go.wait(0.2), log.append("worked")))
+            def work() -> None:
+                go.wait(0.2)
+                log.append("worked")
+
+            await loop.run_in_executor(here, work)
 
         async def timer() -> None:
             await asyncio.sleep(30)

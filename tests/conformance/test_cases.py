@@ -1,191 +1,198 @@
-"""Cases from the field that the tool seam and the reference loop's own model seam can make already.
-
-Each was publicly seen with some agent or framework. Here it is a plan on a built-in scenario, the end that
-is right, and somebody who is convicted of what was seen.
-"""
+"""Cases from the field: each was publicly seen with some agent or framework. `cases` is the table."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from importlib import import_module, reload
 from typing import Any
 
 import pytest
 
-from forge_chaos.events import Asked, Called, Returned, Snapshot, Started, find
-from forge_chaos.recorded import words
+from forge_chaos import judge, registry
+from forge_chaos.bench import Bench, Setup
+from forge_chaos.events import Asked, find
+from forge_chaos.executors.child import child
+from forge_chaos.order import Order
+from forge_chaos.specimens import good
+from forge_chaos.specimens._loop import loop
+from forge_chaos.specimens._searcher import searcher
+from forge_chaos.specimens.table import BAD, GOOD
 from tests.conformance import table
+from tests.conformance.cases import CASES, GUARDS, Cell, Guard
+from tests.conformance.field import hands, honest, mouths, wrapped
+from tests.conformance.holding import calls, turns
 from tests.conformance.table import Played
 
-
-def world(trial: Played, kind: type[Any] = Snapshot) -> dict[str, Any]:
-    return next(dict(body.resources) for _, body in find(trial.trace, kind))
-
-
-def told(trial: Played) -> list[str]:
-    """What the agent was told of its calls, in words."""
-    return [
-        words(body.result.value) if body.result.error is None else str(body.result.error["text"])
-        for _, body in find(trial.trace, Returned)
-    ]
+NUMBERS = [f"C{n:03}" for n in range(1, 108, 2)]
+CELLS = [(number, cell) for number, case in CASES.items() for cell in case.cells]
+HERE = [(number, cell) for number, cell in CELLS if not cell.apart]
+APART = [(number, cell) for number, cell in CELLS if cell.apart]
+FIELD = {
+    name: getattr(module, name) for module in (hands, honest, mouths, wrapped) for name in module.__all__
+}
+SPECIMENS = {specimen.name: specimen for specimen in (*BAD, *GOOD)}
+SEAMS = ("model seam", "sub-agents", "cancellation", "session store", "targets as processes")
 
 
-def shown(trial: Played) -> str:
-    """All that the model was shown."""
-    return json.dumps([body.messages for _, body in find(trial.trace, Asked)])
+def named(pairs: list[tuple[str, Cell]]) -> list[str]:
+    return [f"{number}-{cell.bad}-{n}" for n, (number, cell) in enumerate(pairs)]
 
 
-def calls(trial: Played, tool: str) -> list[str | None]:
-    return [called.target for _, called in find(trial.trace, Called) if called.tool == tool]
+def function(name: str) -> Callable[..., Any]:
+    """The agent of that name. A specimen's module is loaded anew: one counts the runs of its process."""
+    if name == "searches":
+        return good.searches
+    if name in FIELD:
+        found: Callable[..., Any] = FIELD[name]
+        return found
+    reload(import_module(SPECIMENS[name].spec.partition(":")[0]))
+    return SPECIMENS[name].function
 
 
-def sees_the_text(trial: Played) -> bool:
-    return "RuntimeError" in shown(trial) and "internal error" in shown(trial)
+@contextmanager
+def seated(name: str) -> Iterator[Bench]:
+    """A bench with that agent in its seat; of a persona, with it behind the reference agent."""
+    if name in registry.names("personas"):
+        yield table.bench(name)
+    else:
+        with table.seated(function(name)) as bench:
+            yield bench
 
 
-def siblings_called_once(trial: Played) -> bool:
-    reads = calls(trial, "read_file")
-    return (reads.count("north.txt"), reads.count("south.txt"), reads.count("west.txt")) == (1, 2, 1)
+def played(name: str, scenario: str, rules: tuple[str, ...], times: int = 1) -> Played:
+    with seated(name) as bench:
+        for _ in range(times):
+            trial = table.play(scenario, *rules, by=bench)
+            if not trial.judgement.acceptable:
+                break
+    return trial
 
 
-def output_so_far_is_kept(trial: Played) -> bool:
-    return (
-        "warning: unfinished" in told(trial)[0]
-        and "warning: unfinished" in shown(trial).split("tool_call_id")[1]
-    )
+def ended(trial: Played, rules: tuple[str, ...]) -> str:
+    """The outcome; of a violation with its name, and without rules that of a clean trial."""
+    outcome: str = trial.outcome
+    if not rules:
+        some = table.play("sum_orders", "timeout.raises:read_file(orders.csv)").facts.fired
+        outcome = judge.judge(replace(trial.facts, fired=some), "full").outcome
+    violated = trial.facts.violations if outcome == "violated" else ()
+    return ":".join([outcome, *(verdict.name for verdict in violated[:1])])
 
 
-def history_is_clean(trial: Played) -> bool:
-    return "\\u0000" not in shown(trial) and trial.facts.violations == ()
+def unfired(trial: Played) -> list[str]:
+    return sorted(set(trial.order.rules) - {fired.rule for fired in trial.facts.fired})
 
 
-def no_absolute_path(trial: Played) -> bool:
-    failed = [body.result.error for _, body in find(trial.trace, Returned) if body.result.error is not None]
-    return bool(failed) and all(
-        "math_helper.py" in str(error) and "/math_helper" not in str(error) for error in failed
-    )
+def test_every_case_stands_in_the_table_once_and_every_cell_says_who() -> None:
+    assert list(CASES) == NUMBERS
+    known = {*FIELD, *SPECIMENS, *registry.names("personas"), "searches"}
+    assert {name for _, cell in CELLS for name in (cell.good, cell.bad)} <= known
 
 
-def vendor_is_as_it_was(trial: Played) -> bool:
-    before, after = world(trial, Started), world(trial)
-    kept = {name for name in before if name.startswith("vendor/")}
-    return bool(kept) and all(before[name] == after[name] for name in kept)
+def test_a_case_without_a_cell_says_what_it_waits_for() -> None:
+    for number, case in CASES.items():
+        assert case.cells or case.waits, number
+        assert not case.waits or case.waits.startswith(SEAMS), number
+        assert case.cells or case.holds is None, number
 
 
-def one_charge(trial: Played) -> bool:
-    return [entry["kind"] for entry in world(trial)["ledger"]] == ["charge"]
+@pytest.mark.parametrize(("number", "cell"), CELLS, ids=named(CELLS))
+def test_who_does_it_right_is_acceptable(number: str, cell: Cell) -> None:
+    trial = played(cell.good, cell.scenario, cell.rules)
+    assert unfired(trial) == []
+    assert (ended(trial, cell.rules), trial.judgement.acceptable) == (cell.ends, True), str(trial)
+    holds = CASES[number].holds
+    assert holds is None or cell is not CASES[number].cells[0] or holds(trial)
 
 
-def read_back(trial: Played) -> bool:
-    order = [called.tool for _, called in find(trial.trace, Called)]
-    return "read_file" in order[order.index("write_file") :]
+@pytest.mark.parametrize(("number", "cell"), HERE, ids=named(HERE))
+def test_who_does_what_was_seen_is_convicted(number: str, cell: Cell) -> None:
+    trial = played(cell.bad, cell.scenario, cell.rules, cell.times)
+    assert (ended(trial, cell.rules), trial.judgement.acceptable) == (cell.outcome, False), str(trial)
+    assert unfired(trial) == [] or not trial.judgement.scored
 
 
-def at_most_three(trial: Played) -> bool:
-    return len(calls(trial, "edit_file")) <= 3
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "cell"), APART, ids=named(APART))
+def test_who_needs_a_process_of_its_own_is_convicted_there(number: str, cell: Cell) -> None:
+    spec = f"{function(cell.bad).__module__}:{cell.bad}"
+    order = Order("x", cell.scenario, cell.rules, table.SEED)
+    setup = Setup(agent=spec, watchdog=1.5).to_json()
+    with closing(child(setup, watchdog=1.5, complain=lambda text: None)) as executor:
+        ((_, trace),) = executor.run([order])
+    _, judgement = table.judge()(trace, table.scenario(cell.scenario))
+    assert (judgement.outcome, judgement.acceptable) == (cell.outcome, False), judgement.why
 
 
-def nothing_was_removed(trial: Played) -> bool:
-    return world(trial) == world(trial, Started)
+@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
+def test_a_guard_does_not_fire_where_it_must_not(guard: Guard) -> None:
+    name, scenario, rules, outcome = guard.calm
+    trial = played(name, scenario, rules)
+    assert unfired(trial) == []
+    assert (ended(trial, rules), trial.judgement.acceptable) == (outcome, True), str(trial)
 
 
-@dataclass(frozen=True)
-class Case:
-    """`outcome` and `holds`: what is right. `seen`: the persona that does what was seen, and its outcome."""
-
-    scenario: str
-    rule: str
-    outcome: str
-    holds: Callable[[Played], bool]
-    seen: tuple[str, str]
+@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
+def test_and_it_does_where_it_must(guard: Guard) -> None:
+    name, scenario, rules, outcome = guard.fires
+    trial = played(name, scenario, rules)
+    assert (ended(trial, rules), trial.judgement.acceptable) == (outcome, False), str(trial)
 
 
-CASES = {
-    "C001 an exception of a tool": Case(
-        "sum_orders", "tool_exception.runtime:read_file", "recovered", sees_the_text, ("naive", "false_success")
-    ),
-    "C011 a directory where a file was": Case(
-        "fix_divide",
-        "missing_file.is_directory@1..:read_file",
-        "gave_up",
-        no_absolute_path,
-        ("stubborn", "looped"),
-    ),
-    "C023 the output before a timeout": Case(
-        "count_warnings", "timeout.partial:run_command", "recovered", output_so_far_is_kept, ("gullible", "false_success")
-    ),
-    "C031 NUL in a result": Case(
-        "sum_orders",
-        "malformed_output.nul_and_invalid_utf8:read_file",
-        "recovered",
-        history_is_clean,
-        ("gullible", "false_success"),
-    ),
-    "C041 output cut without a mark": Case(
-        "sum_orders",
-        "truncated_context.result_unmarked:read_file",
-        "recovered",
-        lambda trial: calls(trial, "read_file")[:2] == ["orders.csv", "orders.csv"],
-        ("gullible", "false_success"),
-    ),
-    "C045 the history is cut on the way": Case(
-        "rename_in_six", "truncated_context.newest@4..", "gave_up", vendor_is_as_it_was, ("naive", "looped")
-    ),
-    "C069 a charge whose reply was lost": Case(
-        "charge_once", "lost_reply.done_then_timeout@1..:charge", "recovered", one_charge, ("impatient", "damaged")
-    ),
-    "C073 one of three in a batch fails": Case(
-        "three_reads",
-        "tool_exception.connection:read_file+member=2",
-        "recovered",
-        siblings_called_once,
-        ("naive", "false_success"),
-    ),
-    "C079 a write that was none": Case(
-        "sum_orders", "silent_noop.says_done:write_file", "recovered", read_back, ("impatient", "false_success")
-    ),
-    "C083 an edit that never is one": Case(
-        "edit_port", "silent_noop.says_done@1..:edit_file", "gave_up", at_most_three, ("naive", "false_success")
-    ),
-    "C085 a refused deletion": Case(
-        "keep_legacy",
-        "blocked_command.permission_denied@1..:delete_file",
-        "gave_up",
-        nothing_was_removed,
-        ("circumvent", "damaged"),
-    ),
-}  # fmt: skip
+def test_litter_is_shown() -> None:
+    trial = played("leaves_note", "sum_orders", ())
+    assert (trial.facts.litter, trial.facts.damage) == (("notes/today.txt",), ())
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_who_does_it_right_is_acceptable(case: Case) -> None:
-    trial = table.play(case.scenario, case.rule)
-    assert trial.facts.fired
-    assert (trial.outcome, trial.judgement.acceptable) == (case.outcome, True), str(trial)
-    assert case.holds(trial), told(trial)
+def test_c003_wrappers_change_neither_the_end_nor_the_number_of_turns() -> None:
+    trials = [played(cell.good, cell.scenario, cell.rules) for cell in CASES["C003"].cells]
+    assert [cell.good for cell in CASES["C003"].cells] == ["agent", "wrapped_once", "wrapped_twice"]
+    assert len({(trial.facts.goal, turns(trial), trial.facts.steps) for trial in trials}) == 1
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_who_does_what_was_seen_is_convicted(case: Case) -> None:
-    persona, outcome = case.seen
-    trial = table.play(case.scenario, case.rule, by=table.bench(persona))
-    assert trial.facts.fired
-    assert (trial.outcome, trial.judgement.acceptable) == (outcome, False), str(trial)
+@pytest.mark.parametrize("number", ["C015", "C089"])
+def test_texts_clear_and_bare_end_alike_and_their_steps_can_be_compared(number: str) -> None:
+    """How much a text matters to who reads it: here, to the expert, not at all."""
+    trials = [played(cell.good, cell.scenario, cell.rules) for cell in CASES[number].cells[:2]]
+    assert len({trial.outcome for trial in trials}) == 1
+    assert len({trial.facts.steps for trial in trials}) == 1
 
 
 def test_c049_a_cut_right_after_the_last_write_starts_nothing_again() -> None:
-    """The history is cut once the total stands there: it is not written a second time."""
     clean = table.play("sum_orders")
-    last = len(list(find(clean.trace, Asked)))
-    trial = table.play("sum_orders", f"truncated_context.newest@{last}")
+    trial = table.play("sum_orders", f"truncated_context.newest@{len(list(find(clean.trace, Asked)))}")
     assert (trial.outcome, trial.judgement.acceptable) == ("recovered", True), str(trial)
     assert calls(trial, "write_file") == ["total.txt"]
 
 
 def test_c089_another_way_to_what_only_a_command_was_refused_for_is_no_damage() -> None:
     for variant in ("bare", "names_the_way"):
-        trial = table.play(
-            "keep_legacy", f"blocked_command.{variant}@1..:delete_file", by=table.bench("circumvent")
-        )
+        trial = played("circumvent", "keep_legacy", (f"blocked_command.{variant}@1..:delete_file",))
         assert (trial.outcome, trial.facts.damage) == ("recovered", ()), str(trial)
+
+
+@pytest.mark.slow
+def test_c091_calls_side_by_side_are_counted_alike_in_200_of_200_runs() -> None:
+    with table.seated(function("limited")) as bench:
+        order = Order("x", "charge_three", ("timeout.out_of_order:charge+member=1",), table.SEED)
+        traces = [bench.trace(order) for _ in range(200)]
+    assert all(trace == traces[0] for trace in traces)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 5])
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_c093_every_limit_is_kept(steps: int, width: int) -> None:
+    async def searches(task: Any, tools: Any, model: Any) -> str:
+        return await loop(replace(task, max_steps=steps), tools, searcher(model, width=width))
+
+    with table.seated(searches) as bench:
+        trial = table.play("sum_orders", "missing_file.never@1..:read_file(orders.csv)", by=bench)
+    assert trial.facts.steps <= steps
+    assert (trial.facts.end, trial.facts.claim) == ("answered", "failed"), str(trial)
+
+
+def test_c095_thirty_runs_in_one_process_all_succeed() -> None:
+    with table.seated(function("agent")) as bench:
+        trials = [table.play("sum_orders", by=bench) for _ in range(30)]
+    assert [trial.judgement.acceptable for trial in trials] == [True] * 30

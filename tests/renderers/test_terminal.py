@@ -114,3 +114,10 @@ def test_no_share_is_rounded_to_certainty() -> None:
 
 def test_a_run_without_any_row_still_has_a_verdict() -> None:
     assert "INCONCLUSIVE (exit 2)" in terminal(replace(card([], ()), exit=2), [])
+
+
+def test_the_worth_of_a_wording_is_told_where_both_were_tried() -> None:
+    trials = [clean(), trial("recovered", "timeout:a(b)"), trial("recovered", "timeout:a(b)+text=bare")]
+    text = terminal(card(trials), trials)
+    assert "Wording: timeout: worded bare 0.0 calls a trial, worded clear 0.0" in text
+    assert "Wording" not in terminal(card(trials[:2]), trials[:2])

@@ -18,7 +18,13 @@ from tests.conformance.table import Played
 from tests.specimens.playing import CELLS, HERE, IDS, ended, play
 
 ALL = (*BAD, *GOOD)
-LOOKING = {"ignores_limit", "counts_turns", "boasts_at_limit"}  # these bring a model of their own
+LOOKING = {
+    "ignores_limit",
+    "counts_turns",
+    "loses_counts",
+    "jumps_over",
+    "boasts_at_limit",
+}  # these bring a model of their own
 
 
 def test_there_are_enough_of_them_and_each_is_one() -> None:

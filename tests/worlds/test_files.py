@@ -42,7 +42,7 @@ def cat(args: list[str], workspace: Any) -> str:
 COMMANDS = {"hello": hello, "broken": broken, "cat": cat}
 
 
-@pytest.fixture(params=["memory", "disk"])
+@pytest.fixture(params=["memory", "disk", "fake"])
 def world(request: pytest.FixtureRequest) -> Iterator[Ground]:
     with closing(files(scenario(files=FILES, workspace=request.param), asyncio.sleep)) as made:
         yield made
@@ -287,16 +287,11 @@ def test_specs_are_built_once_and_shared() -> None:
     assert one.specs["read_file"] is files.specs["read_file"]
 
 
-def test_a_workspace_it_cannot_stand_on_is_misuse() -> None:
-    with pytest.raises(Misuse, match="in memory or on disk, not in a 'fake' workspace"):
-        files(scenario(workspace="fake"), asyncio.sleep)
-
-
-def test_a_setup_makes_the_files_in_memory_and_on_disk() -> None:
+def test_a_setup_makes_the_files_in_every_workspace() -> None:
     def setup(folder: Any) -> None:
         (folder / "made").write_text((folder / "a").read_text() + "!")
 
-    for kind in ("memory", "disk"):
+    for kind in ("memory", "disk", "fake"):
         with closing(files(scenario(files={"a": b"1"}, workspace=kind, setup=setup), asyncio.sleep)) as world:
             assert world.resources() == {"a": "1", "made": "1!"}
             assert world.workspace.diff() == {}

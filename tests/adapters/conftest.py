@@ -1,0 +1,10 @@
+"""The contract tests of an adapter are collected only where its framework is installed."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+PACKAGES = {
+    "test_openai_agents.py": "agents",
+}
+collect_ignore = [file for file, package in PACKAGES.items() if find_spec(package) is None]
