@@ -324,6 +324,71 @@ def test_a_wrong_marker_is_an_error_of_its_file(tmp_path: Path) -> None:
     assert "Traceback" not in done.output
 
 
+SMALL = """\
+import pytest
+
+
+def test_object(chaos, agent):
+    chaos.sweep(agent, faults="missing_file", scenarios="sum_orders")
+
+
+@pytest.mark.chaos(agent="shop.agents:patient", faults="missing_file,timeout", scenarios="sum_orders")
+def test_marked(): ...
+"""
+
+
+MORE = """\
+import unittest
+
+import pytest
+from shop import agents
+
+
+def test_body_that_fails_first(chaos):
+    assert chaos.marked == {}
+    assert 1 == 2
+
+
+@pytest.mark.chaos(agent=agents.careful, faults="missing_file", scenarios="sum_orders")
+def test_marked_body_that_fails():
+    raise ValueError("the body")
+
+
+def test_patched(chaos, monkeypatch):
+    monkeypatch.setattr(agents, "json", None)
+    with pytest.raises(AssertionError, match="not solved without any fault"):
+        chaos.sweep(agents.careful, faults="missing_file", scenarios="sum_orders")
+
+
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.chaos(agent=agents.careful, faults="missing_file", scenarios="sum_orders")
+def test_with_parameters(n):
+    assert n
+
+
+class TestUnit(unittest.TestCase):
+    @pytest.mark.chaos(agent=agents.patient, plan="timeout.hangs@1:read_file", scenarios="sum_orders")
+    def test_unit(self): ...
+"""
+
+
+def test_all_sorts_of_tests(tmp_path: Path) -> None:
+    done = run(shop(tmp_path / "shop", {"checks/unit/test_more.py": MORE}))
+    assert {name: case.status for name, case in done.cases.items()} == {
+        "test_body_that_fails_first": "failed",
+        "test_marked_body_that_fails[sum_orders-missing_file]": "failed",
+        "test_patched": "passed",
+        "test_with_parameters[sum_orders-missing_file-1]": "passed",
+        "test_with_parameters[sum_orders-missing_file-2]": "passed",
+        "test_unit": "failed",
+    }, done.output
+    assert done.cases["test_body_that_fails_first"].message == "assert 1 == 2"
+    assert (
+        done.cases["test_marked_body_that_fails[sum_orders-missing_file]"].message == "ValueError: the body"
+    )
+    assert "hung, NOT acceptable" in done.cases["test_unit"].message
+
+
 def test_from_the_wheel_in_an_empty_environment(tmp_path: Path) -> None:
     def pip(*words: str, python: Path | str = sys.executable) -> None:
         done = subprocess.run(
@@ -340,8 +405,18 @@ def test_from_the_wheel_in_an_empty_environment(tmp_path: Path) -> None:
     pip("venv", str(tmp_path / "empty"))
     python = tmp_path / "empty/bin/python"
     (wheel,) = (tmp_path / "dist").glob("forge_chaos-*.whl")
-    pip("pip", "install", "--quiet", str(wheel), python=python)
-    ini = INI.replace(" -p no:asyncio", "")
-    done = run(shop(tmp_path / "shop", EVERYTHING, ini), python=str(python))
-    assert {name: case.status for name, case in done.cases.items()} == ENDS, done.output
-    assert done.summary
+    pip("pip", "install", "--quiet", "--no-compile", str(wheel), python=python)
+    files = {
+        "checks/unit/test_small.py": SMALL,
+        "checks/kept/once.chaos.toml": KEPT,
+        "checks/kept/bad.chaos.toml": BAD,
+    }
+    done = run(shop(tmp_path / "shop", files, INI.replace(" -p no:asyncio", "")), python=str(python))
+    assert {name: case.status for name, case in done.cases.items()} == {
+        "once": "passed",
+        "bad": "failed",
+        "test_object": "passed",
+        "test_marked[sum_orders-missing_file]": "passed",
+        "test_marked[sum_orders-timeout]": "failed",
+    }, done.output
+    assert [line.split()[0] for line in done.summary] == ["lost_reply", "missing_file", "timeout"]

@@ -67,11 +67,15 @@ class Smolagents:
 async def _bench(
     task: Task, specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate, model: Any
 ) -> Answer:
-    from smolagents import ToolCallingAgent
+    from smolagents import LogLevel, ToolCallingAgent
 
     async with blocking() as door:
-        offered = [_tool(specs[n], offered_blocking(specs[n], tools[n], gate, door)) for n in specs if n in tools]
-        made = ToolCallingAgent(tools=offered, model=_scripted(model, door), max_steps=task.max_steps)
+        offered = [
+            _tool(specs[n], offered_blocking(specs[n], tools[n], gate, door)) for n in specs if n in tools
+        ]
+        made = ToolCallingAgent(
+            offered, _scripted(model, door), max_steps=task.max_steps, verbosity_level=LogLevel.OFF
+        )
         return await _run(made, task.prompt, door)
 
 

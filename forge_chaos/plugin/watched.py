@@ -55,11 +55,15 @@ class watched:
             events.append(event)
             said.put(None)
 
+        bench, left = self._bench, threading.Event()
+
         def work() -> None:
             try:
-                said.put(self._bench.trace(order, sink))
+                said.put(bench.trace(order, sink))
             except BaseException as error:
                 said.put(error)
+            if left.is_set():
+                bench.close()
 
         home = os.getcwd()
         thread = threading.Thread(
@@ -71,6 +75,7 @@ class watched:
                 end = said.get(timeout=self._watchdog)
             except Empty:
                 before = tuple(events)
+                left.set()
                 self._leave(thread, home)
                 return ended(order, before, "hung", "watchdog")
             if isinstance(end, tuple):
@@ -86,5 +91,7 @@ class watched:
         ident = ctypes.c_ulong(thread.ident or 0)
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(SystemExit))
         thread.join(GRACE)
+        if not thread.is_alive():
+            self._bench.close()
         os.chdir(home)
         self._bench = self._make()

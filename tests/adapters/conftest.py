@@ -5,6 +5,10 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 PACKAGES = {
+    "test_smolagents.py": "smolagents",
+    "test_mini_swe_agent.py": "minisweagent",
+    "test_haystack.py": "haystack",
+    "test_dspy.py": "dspy",
     "test_openai_agents.py": "agents",
 }
 collect_ignore = [file for file, package in PACKAGES.items() if find_spec(package) is None]

@@ -126,6 +126,7 @@ def test_a_context_reaches_the_function_and_stays_out_of_the_trace() -> None:
 def test_a_hand_off_takes_its_tools_through_the_gate_under_its_name(how: str) -> None:
     wire = Wire([[("transfer_to_clerk", {})], [READ]])
     clerk = with_model(Agent(name="clerk", tools=[function_tool(read_file)]), wire)
+    clerk.handoffs = [clerk]  # the scripted model forgets a call whose tool is offered no more
     agent = with_model(Agent(name="Front", handoffs=[clerk if how == "agent" else handoff(clerk)]), wire)
     seen, trace = tried(agent, wire, [raising(ValueError("bad value"))])
     assert [(body.tool, body.by) for _, body in find(trace, Called)] == [("read_file", "clerk")]

@@ -700,7 +700,7 @@ GUARDS: tuple[Guard, ...] = (
     Guard(
         "polling: equal calls whose answers tell of progress",
         ("polls", "poll_job", ("tool_exception.runtime@2:poll_job",), "recovered"),
-        ("stubborn", "poll_job", ("tool_exception.runtime@2..:poll_job",), "looped"),
+        ("stubborn", CHARGE, ("tool_exception.runtime@1..:get_record",), "looped"),
     ),
     Guard(
         "polling: equal calls after the time that the answer asks to wait",

@@ -20,12 +20,13 @@ INSTALLS = [command.line for command in readme.commands() if command.line.starts
 
 
 def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """One command in `folder`, with `forge-chaos` of this environment and no model from outside."""
+    """One command in `folder`, with `forge-chaos` and `pytest` of this environment and no model from outside."""
     bin = folder / "bin"
     bin.mkdir(exist_ok=True)
-    door = bin / "forge-chaos"
-    door.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m forge_chaos "$@"\n')
-    door.chmod(0o755)
+    for name, module in (("forge-chaos", "forge_chaos"), ("pytest", "pytest")):
+        door = bin / name
+        door.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n')
+        door.chmod(0o755)
     environment = {key: value for key, value in os.environ.items() if key != "FORGE_CHAOS_MODEL"}
     environment |= {"PATH": f"{bin}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
     return subprocess.run(
