@@ -1,8 +1,8 @@
 """Every check of this repository, in one command and with one exit code.
 
 python -m tests.check            the fast part, then the slow part
-python -m tests.check --fast     format, lint, types, import layers, tests in this process, branch coverage
-python -m tests.check --slow     tests that take seconds or start processes
+python -m tests.check --fast     format, lint, types, import layers, fast tests, branch coverage
+python -m tests.check --slow     tests that take seconds or start processes, bars, frameworks
 """
 
 from __future__ import annotations
@@ -11,22 +11,37 @@ import argparse
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = sys.executable
-LIMIT = 900  # seconds for one section: what hangs is ended and has failed
+LIMIT = 1800  # seconds for one section: what hangs is ended and has failed
 LAYERS = "from importlinter.cli import lint_imports_command as main; main(['--no-logo'])"
+PYTEST = [PYTHON, "-m", "pytest", "-q"]
+BESIDE = ["-n", "2"]  # worker processes
+
+
+def pure() -> list[str]:
+    """The mirror tests of the modules whose branches are counted: see [tool.coverage.run]."""
+    counted = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["coverage"]["run"]["include"]
+    return [f"tests/test_{Path(module).stem}.py" for module in counted]
+
 
 FAST: dict[str, list[str]] = {
     "format": [PYTHON, "-m", "ruff", "format", "--check", "."],
     "lint": [PYTHON, "-m", "ruff", "check", "."],
     "types": [PYTHON, "-m", "mypy"],
     "layers": [PYTHON, "-c", LAYERS],
-    "tests": [PYTHON, "-m", "coverage", "run", "-m", "pytest", "-q", "-m", "not slow"],
+    "tests": [*PYTEST, *BESIDE, "-m", "not slow"],
+    "branches": [PYTHON, "-m", "coverage", "run", "-m", "pytest", "-q", "-m", "not slow", *pure()],
     "coverage": [PYTHON, "-m", "coverage", "report"],
 }
-SLOW: dict[str, list[str]] = {"slow tests": [PYTHON, "-m", "pytest", "-q", "-m", "slow", "--durations", "10"]}
+SLOW: dict[str, list[str]] = {
+    "slow tests": [*PYTEST, *BESIDE, "-m", "slow", "--durations", "10", "--ignore", "tests/benchmarks"],
+    "bars": [*PYTEST, "-m", "slow", "tests/benchmarks"],  # ratios: with the machine to themselves
+    "frameworks": [PYTHON, "-m", "tests.frameworks", "--first"],
+}
 
 
 def run(sections: dict[str, list[str]]) -> list[str]:

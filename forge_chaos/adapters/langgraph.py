@@ -108,7 +108,9 @@ async def _bench(
             for each in made:
                 _noted(each, "", back)
             graph = create_agent(_scripted(model, door), made)
-            steps = {"recursion_limit": 2 * task.max_steps + 1}  # a turn of the model and one of the tools each
+            steps = {
+                "recursion_limit": 2 * task.max_steps + 1
+            }  # a turn of the model and one of the tools each
             return _answer(await graph.ainvoke(_asked(task), {**steps, **THREAD}))
 
 
@@ -233,9 +235,7 @@ def _gated(tool: Any, declared: ToolSpec, gate: Gate, door: Blocking, back: Exit
     from langchain_core.tools import BaseTool
 
     def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
-        return gated(
-            function, declared, gate, door, id=lambda: _call.get()[0], by=lambda: _call.get()[1]
-        )
+        return gated(function, declared, gate, door, id=lambda: _call.get()[0], by=lambda: _call.get()[1])
 
     if getattr(tool, "func", None) is not None or getattr(tool, "coroutine", None) is not None:
         for name in ("func", "coroutine"):

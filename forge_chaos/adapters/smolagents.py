@@ -11,6 +11,7 @@ source elsewhere.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -211,7 +212,10 @@ def _gated(tool: Any, declared: ToolSpec | None, gate: Any, door: Blocking) -> A
     if declared is None or tool.name == FINAL:
         return tool
     twin = copy(tool)
-    twin.forward = gated(twin.forward, declared, gate, door)
+    forward = twin.forward
+    if not inspect.ismethod(forward):  # made by `@tool`, whose forward says that it takes a self
+        forward = getattr(forward, "__wrapped__", forward)
+    twin.forward = gated(forward, declared, gate, door)
     return twin
 
 

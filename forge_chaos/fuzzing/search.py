@@ -20,7 +20,7 @@ from forge_chaos.fuzzing.attempts import Attempts, Spent, Tried
 from forge_chaos.fuzzing.found import Key
 from forge_chaos.fuzzing.minimal import Rules, minimal, ordered
 from forge_chaos.nouns import Fault, Plan, Rule, dice
-from forge_chaos.space import Place, Space, order_of, place_of, space
+from forge_chaos.space import Place, Space, calls_of, order_of, place_of, space
 from forge_chaos.strategies import observe, plans_in
 from forge_chaos.verdict import Outcome
 
@@ -82,21 +82,29 @@ class Search:
         """Rules one by one, in the order of a draw. Calls that are made only under one of them are learnt."""
         share = int((self.until - self.attempts.spent) * (ALONE if self.max_rules > 1 else 1))
         chosen = sweep.sample(self.cells, share, self.seed)
-        places = set(self.space.places)
         for rule in sorted(chosen, key=lambda rule: dice(self.seed, "alone", rule).random()):
             if self.attempts.spent >= self.until:
                 return
             tried = self.attempts(self.scenario, (rule,))
             if not tried.trial.judgement.acceptable:
                 self.bad.add(rule)
-            elif sum(1 for _ in events(tried.trace, Called)) > sum(1 for _ in events(self.clean, Called)):
-                for cell in self._cells(tried.trace):
-                    if place_of(cell) not in places:
-                        self.learnt[cell] = None
-                        self.openers.setdefault(place_of(cell), rule)
+            else:
+                self._learn(rule, tried.trace)
             if self._new(tried.key):
                 self._at = self.attempts.spent
                 yield self._shrink((rule,), tried)
+
+    def _learn(self, rule: Rule, trace: Trace) -> None:
+        """Learn the calls that are made only under this rule; they are opened by the shortest rule of all."""
+        if sum(1 for _ in events(trace, Called)) <= sum(1 for _ in events(self.clean, Called)):
+            return
+        known = set(self.space.places)
+        for cell in self._cells(trace):
+            place = place_of(cell)
+            if place not in known:
+                self.learnt[cell] = None
+                if place not in self.openers or calls_of(rule) < calls_of(self.openers[place]):
+                    self.openers[place] = rule
 
     def _together(self) -> Iterator[Shrunk]:
         """Whole plans, drawn and first made smaller by Hypothesis."""

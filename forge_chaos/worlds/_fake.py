@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
-from pyfakefs.fake_filesystem import FakeDirectory, FakeFile, FakeFilesystem
+from pyfakefs.fake_filesystem import FakeDirectory, FakeFile
 from pyfakefs.helpers import get_uid
 
 from forge_chaos.errors import Misuse
 from forge_chaos.worlds._detours import WAY, Watch
-from forge_chaos.worlds._paths import failure, inside, name, parent, parents, relative
 from forge_chaos.worlds._patch import Patch
+from forge_chaos.worlds._paths import failure, inside, name, parent, parents, relative
 from forge_chaos.worlds._real import as_given, as_root, blocked, folder_at, show_real
 from forge_chaos.worlds._workspace import TOP, Files, Kind
 
@@ -54,7 +54,7 @@ class FakeWorkspace(Files):
         self._patch = Patch(f"{PLACE}/tmp")
         try:
             self._patch.start()
-            self._fs: FakeFilesystem = self._patch.fs
+            self._fs: Any = self._patch.fs
             self._user = get_uid()
             self._begin(plain)
         except BaseException:
@@ -321,7 +321,7 @@ class FakeWorkspace(Files):
         self._folder(parent(destination))
         if self._exists(destination):
             self._drop(destination)
-        node.name = name(destination)
+        node.name = name(destination)  # type: ignore[assignment]  # str | bytes, as one variable
         self._attach(destination, node)
 
     def _detach(self, path: str) -> FakeFile:

@@ -54,7 +54,7 @@ class _Left(set[Any]):
         )  # `module` may be anything that somebody has put into sys.modules
 
 
-class Patch(Patcher):  # type: ignore[misc]  # it carries no types
+class Patch(Patcher):
     """On from `start` to `stop`, in a process where no other is on. `fs` is the fake file system.
 
     `tmp` is where temporary files go meanwhile.
@@ -67,7 +67,7 @@ class Patch(Patcher):  # type: ignore[misc]  # it carries no types
     FS_FUNCTIONS: ClassVar[dict[tuple[str, str, str], set[ModuleType]]] = {}
     FS_DEFARGS: ClassVar[list[Any]] = []
     SKIPPED_FS_MODULES: ClassVar[dict[str, set[tuple[ModuleType, str]]]] = {}
-    PATCHER: ClassVar[Any] = None
+    PATCHER = None
     REF_COUNT = 0
 
     def __init__(self, tmp: str) -> None:

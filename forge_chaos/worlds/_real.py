@@ -92,7 +92,7 @@ def blocked(fs: FakeFilesystem, path: str) -> bool:
     return False
 
 
-class _Shown(FakeDirectoryFromRealDirectory):  # type: ignore[misc]  # it carries no types
+class _Shown(FakeDirectoryFromRealDirectory):
     """A real folder: its names are read when they are asked for, and nothing in it can be changed."""
 
     def __init__(self, real: str, fs: FakeFilesystem) -> None:

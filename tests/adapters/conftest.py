@@ -10,5 +10,9 @@ PACKAGES = {
     "test_haystack.py": "haystack",
     "test_dspy.py": "dspy",
     "test_openai_agents.py": "agents",
+    "test_langgraph.py": "langgraph",
+    "test_autogen.py": "autogen_agentchat",
+    "test_agent_framework.py": "agent_framework",
+    "test_google_adk.py": "google.adk",
 }
 collect_ignore = [file for file, package in PACKAGES.items() if find_spec(package) is None]

@@ -79,7 +79,7 @@ leaves = st.none() | st.booleans() | st.integers(-1, 3) | st.sampled_from(WORDS)
 values = st.recursive(
     leaves,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=5),
-    max_leaves=25,
+    max_leaves=12,
 )
 turns: st.SearchStrategy[Any] = st.lists(
     st.dictionaries(st.sampled_from(KEYS), values, max_size=5)

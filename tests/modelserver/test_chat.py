@@ -4,10 +4,16 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from forge_chaos.modelserver.chat import check, render, view
+from forge_chaos.modelserver import sse
+from forge_chaos.modelserver.chat import check, gather, over, render, stream, view
 from forge_chaos.modelserver.move import Ask, Say
 from forge_chaos.modelserver.view import Reply, ToolCall
+from tests.modelserver.bodies import requests
+from tests.modelserver.completions import call as made_call
+from tests.modelserver.completions import completion, completions, same
 
 SYSTEM = {"role": "system", "content": "Be good."}
 USER = {"role": "user", "content": "Do it."}
@@ -85,3 +91,112 @@ def test_where_an_answer_tool_is_forced_the_answer_goes_through_it() -> None:
     message = render(request, shown, Say("DONE"))["choices"][0]["message"]
     assert message["tool_calls"][0]["function"] == {"name": "final_answer", "arguments": '{"value": "DONE"}'}
     assert view(body(USER, tools=[READ, FINAL])).answer_tool is None
+
+
+def test_a_request_over_the_window_is_told_so() -> None:
+    told = over(900, 1000)["error"]
+    assert told["code"] == "context_length_exceeded"
+    assert "900 tokens" in told["message"]
+
+
+def test_an_answer_tool_takes_the_answer_where_it_can() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}, "answer": {}},
+        "required": ["answer"],
+    }
+    submit = {"type": "function", "function": {"name": "submit", "parameters": schema}}
+    request = body(USER, tools=[submit], tool_choice={"type": "function", "function": {"name": "submit"}})
+    [made] = render(request, view(request), Say("DONE"))["choices"][0]["message"]["tool_calls"]
+    assert json.loads(made["function"]["arguments"]) == {"answer": "DONE"}
+
+
+def test_an_answer_has_the_form_that_is_asked_for() -> None:
+    request = body(USER, response_format={"type": "json_object"})
+    message = render(request, view(request), Say("DONE"))["choices"][0]["message"]
+    assert json.loads(message["content"]) == {"answer": "DONE"}
+
+
+def test_equal_requests_have_ids_of_their_own() -> None:
+    request = body(USER)
+    made = [render(request, view(request), Say("DONE"), number) for number in (1, 2)]
+    assert made[0]["id"] != made[1]["id"]
+    assert {**made[0], "id": ""} == {**made[1], "id": ""}
+
+
+def test_a_result_that_says_it_failed_is_shown_so() -> None:
+    shown = view(body(USER, assistant(call()), {**tool(), "is_error": True}))
+    assert shown.pairs[0][1] == Reply("1", True)
+
+
+def test_calls_and_results_in_the_text_are_shown_too() -> None:
+    listed = [{"id": "c1", "type": "function", "function": {"name": "read_file", "arguments": {"path": "a"}}}]
+    told = {"role": "assistant", "content": [{"type": "text", "text": f"Calling tools:\n{listed}"}]}
+    first = "Do it.\nError:\nError executing tool 'read_file' with arguments {'path': 'b'}: OSError: x\nNow let's retry: y"
+    shown = view(
+        body(
+            {"role": "user", "content": first},
+            told,
+            {"role": "user", "content": "Observation:\nid,amount\nA,1"},
+        )
+    )
+    assert shown.task == "Do it."
+    assert shown.pairs == (
+        (ToolCall("read_file", {"path": "b"}), Reply("OSError: x", True)),
+        (ToolCall("read_file", {"path": "a"}, "c1"), Reply("id,amount\nA,1")),
+    )
+    assert shown.alone
+
+
+@pytest.mark.parametrize(
+    ("more", "alone"),
+    [
+        ({}, False),
+        ({"tools": [READ, FINAL]}, False),
+        ({"tools": [READ, FINAL], "tool_choice": "required"}, True),
+        ({"parallel_tool_calls": False}, True),
+        ({"parallel_tool_calls": True}, False),
+    ],
+)
+def test_one_call_a_turn_where_the_caller_wants_no_more(more: dict[str, Any], alone: bool) -> None:
+    assert view(body(USER, **more)).alone is alone
+
+
+@given(completions(), st.booleans())
+def test_a_completion_survives_its_stream(said: dict[str, Any], usage: bool) -> None:
+    request = {"stream": True, "stream_options": {"include_usage": usage}}
+    streamed = stream(said, request)
+    assert streamed.endswith(sse.DONE)
+    found = gather(streamed)
+    assert found is not None
+    assert same(said, {"usage": said["usage"], **found})
+    chunks = sse.read(streamed)
+    assert [("usage" in chunk, bool(chunk["choices"])) for chunk in chunks[:-1]] == [(usage, True)] * (
+        len(chunks) - 1
+    )
+    assert chunks[-1].get("usage") == (said["usage"] if usage else None)
+    assert {(c["id"], c["object"]) for c in chunks} == {("chatcmpl-7", "chat.completion.chunk")}
+
+
+def test_calls_side_by_side_are_told_apart_by_their_index() -> None:
+    said = completion(None, [made_call("a", {"path": "x" * 50}), made_call("b", {})])
+    deltas = [
+        c["choices"][0]["delta"]
+        for c in sse.read(stream(said, {}))
+        if c["choices"][0]["delta"].get("tool_calls")
+    ]
+    opening = [d["tool_calls"][0] for d in deltas if "id" in d["tool_calls"][0]]
+    assert [(o["index"], o["id"], o["function"]["arguments"]) for o in opening] == [
+        (0, "a", ""),
+        (1, "b", ""),
+    ]
+    assert all(
+        set(d["tool_calls"][0]) == {"index", "function"} for d in deltas if "id" not in d["tool_calls"][0]
+    )
+
+
+@given(requests)
+def test_what_is_no_stream_of_chunks_is_none(request_: dict[str, Any]) -> None:
+    assert gather(b"") is None
+    assert gather(sse.event({"error": {"message": "x"}}) + sse.DONE) is None
+    check(request_)

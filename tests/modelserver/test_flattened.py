@@ -46,7 +46,9 @@ def test_results_of_a_batch_are_told_apart_where_that_can_be() -> None:
 def test_a_step_that_failed_is_found_in_the_text() -> None:
     text = f"New task:\nDo it.\n{failure(repr({'path': 'a'}), 'FileNotFoundError: no such file: a')}"
     assert said(text) == "New task:\nDo it."
-    assert list(replies((), text)) == [(READ, Reply("FileNotFoundError: no such file: a", True))]
+    assert list(replies((), text)) == [
+        (ToolCall("read_file", {"path": "a"}), Reply("FileNotFoundError: no such file: a", True))
+    ]
 
 
 def test_steps_that_failed_follow_a_result() -> None:

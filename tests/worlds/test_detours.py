@@ -45,7 +45,7 @@ PROCESSES: dict[str, Callable[[], object]] = {
     "subprocess shell": lambda: subprocess.check_output("true", shell=True),
     "os.system": lambda: os.system("true"),
     "os.popen": lambda: os.popen("true"),
-    "os.fork": lambda: os.fork() or os._exit(0),  # type: ignore[func-returns-value]  # if it were let
+    "os.fork": lambda: os.fork() or os._exit(0),
     "os.posix_spawn": lambda: os.posix_spawn("/bin/true", ["true"], {}),
     "os.spawnv": lambda: os.spawnv(os.P_WAIT, "/bin/true", ["true"]),
     "pty.fork": pty.fork,
@@ -58,7 +58,7 @@ PROCESSES: dict[str, Callable[[], object]] = {
 def test_a_process_is_refused_however_it_is_started(how: str, fake: FakeWorkspace) -> None:
     with pytest.raises(Detour, match=r'^starting a process \(.*\) is refused\. .*use workspace = "disk"'):
         PROCESSES[how]()
-    with pytest.raises(Misuse, match='starting a process .*use workspace = "disk"'):
+    with pytest.raises(Misuse, match=r'starting a process .*use workspace = "disk"'):
         fake.close()
 
 

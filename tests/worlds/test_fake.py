@@ -6,6 +6,7 @@ import errno
 import glob
 import os
 import pathlib
+import shlex
 import shutil
 import signal
 import subprocess
@@ -23,6 +24,8 @@ from forge_chaos.errors import Misuse
 from forge_chaos.worlds._bare import bare
 from forge_chaos.worlds._detours import Detour
 from forge_chaos.worlds._fake import FakeWorkspace
+from tests.cli import users
+from tests.cli.door import door, program, write
 from tests.worlds.playing import scenario
 
 FILES = {"a": b"one\n", "d/x": b"two\n"}
@@ -69,6 +72,11 @@ def test_what_threads_do_is_in_it_too(fake: FakeWorkspace) -> None:
     assert fake.touched() == ("from a thread",)
 
 
+def opened(path: str, mode: str = "r") -> None:
+    with open(path, mode):
+        pass
+
+
 def failed(attempt: Callable[[], object]) -> tuple[int | None, Any]:
     with pytest.raises(OSError) as caught:  # noqa: PT011  # which one is what is asked
         attempt()
@@ -81,9 +89,9 @@ def test_its_errors_come_from_below(fake: FakeWorkspace) -> None:
         assert failed(lambda look=look: look("a")) == (errno.ENOENT, "a")  # type: ignore[misc]
     fake.show("a")
     fake.cover("a")
-    assert failed(lambda: open("a")) == (errno.EISDIR, "a")
+    assert failed(lambda: opened("a")) == (errno.EISDIR, "a")
     fake.show("a")
-    assert failed(lambda: open("a/b")) == (errno.ENOTDIR, "a/b")
+    assert failed(lambda: opened("a/b")) == (errno.ENOTDIR, "a/b")
     assert failed(lambda: os.listdir("a")) == (errno.ENOTDIR, "a")
     assert failed(lambda: os.rmdir("d")) == (errno.ENOTEMPTY, "d")
     assert failed(lambda: os.mkdir("d")) == (errno.EEXIST, "d")
@@ -92,10 +100,10 @@ def test_its_errors_come_from_below(fake: FakeWorkspace) -> None:
 
 def test_rights_that_are_taken_away_are_missing_whoever_runs_it(fake: FakeWorkspace) -> None:
     os.chmod("a", 0)
-    assert failed(lambda: open("a")) == (errno.EACCES, "a")
+    assert failed(lambda: opened("a")) == (errno.EACCES, "a")
     os.chmod("d", 0o500)
-    assert failed(lambda: open("d/new", "w"))[0] == errno.EACCES
-    assert failed(lambda: open("/new", "w"))[0] == errno.EACCES
+    assert failed(lambda: opened("d/new", "w"))[0] == errno.EACCES
+    assert failed(lambda: opened("/new", "w"))[0] == errno.EACCES
     assert fake.snapshot() == FILES, "the world reads it all the same"
     fake.hide("d/x")
     assert fake.paths() == ["a"]
@@ -128,7 +136,7 @@ def test_rights_can_be_taken_away_for_a_while(fake: FakeWorkspace) -> None:
     with fake.no_rights("d/x") as tried:
         assert Path("d/x").read_text() == "two\n"
         assert not tried()
-        assert failed(lambda: open("d/x", "a")) == (errno.EACCES, "d/x")
+        assert failed(lambda: opened("d/x", "a")) == (errno.EACCES, "d/x")
         assert tried()
         assert failed(lambda: os.remove("d/x"))[0] == errno.EACCES
     with fake.no_rights("not/there"):
@@ -188,7 +196,7 @@ def test_one_at_a_time() -> None:
             order.append(" ".join(other.paths()))
 
     with closing(FakeWorkspace({"a": b""})) as fake:
-        with pytest.raises(Misuse, match="one at a time.*workspace = \"disk\""):
+        with pytest.raises(Misuse, match=r'one at a time.*workspace = "disk"'):
             FakeWorkspace({})
         thread = threading.Thread(target=another)
         thread.start()
@@ -217,13 +225,17 @@ def test_a_process_is_refused_and_the_trial_is_no_trial() -> None:
 
 def test_a_trial_that_ends_otherwise_ends_as_that() -> None:
     fake = FakeWorkspace({})
-    with pytest.raises(KeyboardInterrupt):
+
+    def trial() -> None:
         try:
             with pytest.raises(Detour):
                 os.system("true")
             raise KeyboardInterrupt
         finally:
             fake.close()
+
+    with pytest.raises(KeyboardInterrupt):
+        trial()
 
 
 def test_an_agent_with_its_own_tools_gets_it_as_its_world() -> None:
@@ -260,3 +272,60 @@ def test_killed_it_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     assert not list(Path("/dev/shm").glob(f"forge-chaos-{process.pid}-*"))
     assert not Path("/forge-chaos").exists()
+
+
+TASK = {
+    "own/one/files/in.txt": "7",
+    "own/one/scenario.toml": """
+prompt = "Copy the number in in.txt to out.txt and tell it to me."
+roles = ["read", "write"]
+outputs = ["out.txt"]
+[[full]]
+grader = "file_equals"
+path = "out.txt"
+text = "7"
+""",
+}
+RUN = ("run", "--scenarios-dir", "own", "--scenarios", "one", "--agent", "clerk.py:agent", "--json")
+
+
+@pytest.mark.slow
+def test_an_agents_own_tools_meet_the_faults_in_their_own_lines(tmp_path: Path) -> None:
+    write(tmp_path, {"clerk.py": users.CLERK, **TASK})
+    faults = ("missing_file.never", "disk_full.full", "blocked_command.permission_denied")
+    done = door(tmp_path, *RUN, "--workspace", "fake", "--faults", ",".join(faults))
+    found = done.result
+    assert found["clean"] == {"passed": 1, "of": 1}
+    assert [(row["planned"], row["fired"], row["outcomes"]) for row in found["classes"]] == [
+        (2, 2, {"crashed": 2})
+    ] * 3
+    raised = {
+        "missing_file": "FileNotFoundError",
+        "disk_full": "OSError",
+        "blocked_command": "PermissionError",
+    }
+    assert {failure["plan"].partition(".")[0] for failure in found["failures"]} == set(raised)
+    for failure in found["failures"]:
+        assert raised[failure["plan"].partition(".")[0]] in failure["why"]
+        assert "(clerk.py:" in failure["why"], "its own line raised it"
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name[0] != "_") == [
+        "clerk.py", "own", "reports",
+    ]  # fmt: skip
+    again = program(tmp_path, *shlex.split(found["failures"][0]["replay"])[1:])
+    assert (again.code, again.last) == (1, "The trace is equal to the stored one.")
+
+
+@pytest.mark.slow
+def test_an_agent_that_starts_processes_is_misuse_with_the_way_out(tmp_path: Path) -> None:
+    runs = users.CLERK.replace(
+        "return Path(file_path).read_text()",
+        "import subprocess; return subprocess.check_output(['cat', file_path], text=True)",
+    )
+    toml = {"own/one/scenario.toml": 'workspace = "fake"\n' + TASK["own/one/scenario.toml"]}
+    write(tmp_path, {"clerk.py": runs, **TASK, **toml})
+    done = door(tmp_path, *RUN, "--faults", "timeout.raises")
+    assert (done.code, done.out) == (4, "")
+    assert "starting a process (cat in.txt)" in done.err
+    assert 'use workspace = "disk" (--workspace disk)' in done.err
+    disk = door(tmp_path, *RUN, "--faults", "missing_file.never", "--workspace", "disk")
+    assert disk.result["clean"] == {"passed": 1, "of": 1}, "and that is a way out"

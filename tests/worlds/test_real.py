@@ -47,7 +47,9 @@ def test_where_the_trial_was_started_can_be_read_and_not_changed(
     assert stat.S_IMODE((tmp_path / "prompts" / "one").stat().st_mode) == 0o600
 
 
-def test_what_is_shown_takes_no_room_of_the_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_shown_takes_no_room_of_the_workspace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "big").write_text("x" * 1000)
     monkeypatch.chdir(tmp_path)
     with closing(FakeWorkspace({"a": b"1"})) as fake:

@@ -1,0 +1,155 @@
+"""haystack: a scenario's tools round its stock `Agent`, or a user's finished agent with its own tools.
+
+Faults are raised inside a tool's `function` or `async_function`, below `Tool.invoke`, which turns what is raised
+into the framework's own error. A trial runs a clone of the agent (`Agent.clone`), by `run_async`: a plain function
+runs on a worker thread then, as the framework does it. A component that is used as a tool is gated at its call;
+agents inside of components, and pipelines round the agent, are not looked into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from typing import Any
+
+from forge_chaos.adapters._threads import Blocking, blocking
+from forge_chaos.adapters._through import gated, offered
+from forge_chaos.errors import Misuse
+from forge_chaos.inference import spec
+from forge_chaos.nouns import Answer, Task, Tool, ToolSpec
+from forge_chaos.ports import Agent, Gate, Seat
+
+WAY = "Install it with: pip install 'forge-chaos[haystack]'."
+LIMIT = "max_agent_steps"  # what the framework says in `exit_reason`
+
+
+class Haystack:
+    """The adapter. Nothing of the framework is imported before an agent of it is used."""
+
+    name = "haystack"
+    time = "virtual"
+    order = "asking order, by tool and target: a call's id does not reach its tool"
+
+    def recognises(self, thing: object) -> bool:
+        return any(
+            base.__module__.startswith("haystack.components.agents") and base.__name__ == "Agent"
+            for base in type(thing).__mro__
+        )
+
+    def seat(self, thing: Any) -> Seat:
+        """A finished agent: a clone of it with gated tools runs, and the agent stays as it is."""
+        if not self.recognises(thing):
+            raise Misuse(f"adapter haystack: {type(thing).__name__} is no haystack Agent.")
+        return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True)
+
+    def framework(self) -> Seat:
+        """The stock loop, `Agent(chat_generator=..., tools=..., max_agent_steps=...)`, round a scenario's tools."""
+        try:
+            import haystack  # noqa: F401  # only to fail early, with the way out
+        except ImportError as error:
+            raise Misuse(f"framework:haystack does not import: {error}. {WAY}") from None
+        return Seat(_bench, self.name, honest=_honest())
+
+
+def _honest() -> tuple[type[BaseException], ...]:
+    """A provider that refused. The step limit is no exception here but an exit reason."""
+    from openai import APIError
+
+    return (APIError,)
+
+
+async def _bench(
+    task: Task, specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate, model: Any
+) -> Answer:
+    from haystack.components.agents import Agent as Stock
+
+    made = Stock(
+        chat_generator=_scripted(model),
+        tools=[_tool(specs[name], tools[name], gate) for name in specs if name in tools],
+        max_agent_steps=task.max_steps,
+    )
+    return await _run(made, task.prompt)
+
+
+def _own(agent: Any) -> Agent:
+    async def run(
+        task: Task, specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate, model: Any
+    ) -> Answer:
+        async with blocking() as door:
+            held = {"chat_generator": _scripted(model, agent.chat_generator)} if model.taken else {}
+            wrapped = [_gated(tool, specs.get(tool.name), gate, door) for tool in _tools(agent)]
+            return await _run(agent.clone(tools=wrapped, **held), task.prompt)
+
+    return run
+
+
+async def _run(agent: Any, prompt: str) -> Answer:
+    from haystack.dataclasses import ChatMessage
+
+    done = await agent.run_async(messages=[ChatMessage.from_user(prompt)])
+    last = done.get("last_message")
+    limit = done.get("exit_reason") == LIMIT
+    return Answer(
+        (last.text if last is not None else None) or "", "limit" if limit else None, done.get("messages")
+    )
+
+
+def _tool(declared: ToolSpec, real: Tool, gate: Gate) -> Any:
+    from haystack.tools import Tool as Stock
+
+    return Stock(
+        name=declared.name,
+        description=declared.description,
+        parameters=dict(declared.parameters),
+        async_function=offered(declared, real, gate),
+    )
+
+
+def _scripted(model: Any, like: Any = None) -> Any:
+    """Our model seat behind the framework's own class for OpenAI's API; with the settings of `like`, if that
+    is one."""
+    from haystack.components.generators.chat import OpenAIChatGenerator
+    from haystack.utils import Secret
+
+    from forge_chaos.adapters import _client
+
+    if isinstance(like, OpenAIChatGenerator):
+        made: Any = copy(like)
+    else:
+        made = OpenAIChatGenerator(Secret.from_token(_client.KEY), _client.NAME)
+    made.async_client = _client.asynchronous(model)
+    return made
+
+
+def _tools(agent: Any) -> list[Any]:
+    from haystack.tools import flatten_tools_or_toolsets
+
+    found: list[Any] = flatten_tools_or_toolsets(agent.tools)
+    return found
+
+
+def _specs(agent: Any) -> dict[str, ToolSpec]:
+    return {
+        tool.name: spec(
+            tool.name,
+            tool.description,
+            tool.parameters,
+            getattr(tool.async_function or tool.function, "chaos", None),
+        )
+        for tool in _tools(agent)
+    }
+
+
+def _gated(tool: Any, declared: ToolSpec | None, gate: Gate, door: Blocking) -> Any:
+    """A copy of the tool whose own functions pass the gate."""
+    if declared is None:
+        return tool
+    twin = copy(tool)
+    for each in ("function", "async_function"):
+        function = getattr(tool, each)
+        if function is not None:
+            setattr(twin, each, gated(function, declared, gate, door))
+    return twin
+
+
+adapter = Haystack()
