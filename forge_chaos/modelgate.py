@@ -299,7 +299,11 @@ class ModelSeat:
             raise Misuse("this trial has no scripted model behind a wire; name one with --model scripted")
         response = self._server(path, body)
         if response.wait:
-            await asyncio.sleep(response.wait)
+            try:
+                await asyncio.sleep(response.wait)
+            except asyncio.CancelledError:
+                self._withdraw()
+                raise
         return response.status, response.body
 
     def _withdraw(self) -> None:

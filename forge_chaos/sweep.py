@@ -334,9 +334,10 @@ def _read_to_write(place: _Place, places: Sequence[_Place], started: Started) ->
 
 
 def _elsewhere(place: _Place, places: Sequence[_Place]) -> bool:
-    """Has an earlier command changed the folder in which the shell stands?"""
-    earlier = places[: places.index(place)]
-    return any(re.match(r"cd\s+[^\s.]", other.called.target or "") for other in earlier)
+    """Has the last `cd` before it led the shell into a folder?"""
+    earlier = (other.called.target or "" for other in places[: places.index(place)])
+    moves = [target for target in earlier if target.startswith("cd ")]
+    return bool(moves) and re.match(r"cd\s+[^\s./~-]", moves[-1]) is not None
 
 
 def _places(trace: Trace) -> list[_Place]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -228,6 +229,22 @@ def test_a_call_that_the_harness_repeats_to_success_by_itself() -> None:
     assert names(hit, did(2, "read_file", A), fired=fault()) == []
     assert names(hit, failed(2, "read_file", A), fired=fault()) == ["swallowed"]
     assert names(hit, did(2, "read_file", {"path": "b"}), fired=fault()) == ["swallowed"]
+
+
+def test_another_way_that_the_harness_takes_by_itself_and_shows_in_its_place() -> None:
+    def shown(text: str, order: tuple[int, int] | None = None) -> list[str]:
+        called, *rest = failed(1, "read_file", A, rule="f@1")
+        assert isinstance(called, Called)
+        hit: list[Body] = [replace(called, order=(1, 0)), *rest]
+        other, *done = did(2, "read_file", {"path": "b"}, "the data")
+        assert isinstance(other, Called)
+        way: list[Body] = [replace(other, order=order), *done]
+        last = request(2, 1, ONE, tool("c1", text))
+        return names(request(1, 0, user()), reply(1, ONE), hit, way, last, fired=fault())
+
+    assert shown("so: the data") == []
+    assert shown("(no output)") == ["swallowed"]
+    assert shown("the data", order=(1, 1)) == ["swallowed"], "what the model asked for stands for itself"
 
 
 # nothing after the end

@@ -18,7 +18,7 @@ from forge_chaos.reading import read
 
 NAMES = catalog.scenario_names()
 BEHIND_A_CHECK_COMMAND = ("fix_divide", "reverse_words")  # their answers stand in the tests that they run
-BEHIND_A_FUNCTION = ("append_latin",)  # bytes: its own grader reads the answer off the prompt
+BEHIND_A_FUNCTION = ("latin_list",)  # bytes: its own grader reads the answer off the prompt
 
 
 def play(scenario: Scenario, agent: Seat, rules: Sequence[str] = ()) -> Trace:

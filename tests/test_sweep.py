@@ -260,6 +260,23 @@ def test_another_hand_comes_between_the_first_reading_and_the_writing_of_a_share
     assert shared(reads, writes, files=("b",)) == []
 
 
+def test_a_shell_stands_elsewhere_after_a_cd_alone() -> None:
+    shell = {"run_command": {"roles": ["execute"], "target": "command", "poll": False}}
+
+    def elsewhere(*commands: str) -> list[str]:
+        bodies: list[Body] = [Started("s", "b2:0", "reference", "scripted", (), 1, tools=shell)]
+        for n, command in enumerate(commands):
+            nth = commands[: n + 1].count(command)
+            bodies += [Called(n, "run_command", {}, command, nth), Returned(n, Told("exit code: 0"))]
+        reset = fault("f", Variant("v", "m", lasts=("once",), needs=("elsewhere",)), roles=("execute",))
+        return texts(cells(tuple(Event(n, 0.0, body) for n, body in enumerate(bodies)), [reset]))
+
+    assert elsewhere("pwd", "cd d", "pwd") == ["f.v@2:run_command(pwd)"]
+    assert elsewhere("cd d", "ls") == ["f.v:run_command(ls)"]
+    assert elsewhere("cd .", "ls", "cdx y", "ls") == []
+    assert elsewhere("cd d", "cd ..", "ls") == ['f.v:run_command("cd ..")']
+
+
 def test_an_unknown_need_is_an_error_with_the_near_miss() -> None:
     with pytest.raises(Misuse, match=r"fault slow\.v: no need 'jsno'\. Did you mean 'json'"):
         cells(CLEAN, [fault("slow", Variant("v", "m", needs=("jsno",)))])

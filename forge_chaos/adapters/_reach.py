@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
@@ -73,4 +74,14 @@ def _globals(code: types.CodeType, known: dict[str, Any]) -> Iterator[Any]:
             yield from _globals(constant, known)
 
 
-__all__ = ["reached"]
+def put(thing: Any, name: str, value: Any, back: ExitStack) -> None:
+    """Set an attribute of this very object, past what its class makes of that, until `back` is left."""
+    held = vars(thing)
+    if name in held:
+        back.callback(object.__setattr__, thing, name, held[name])
+    else:
+        back.callback(object.__delattr__, thing, name)
+    object.__setattr__(thing, name, value)
+
+
+__all__ = ["put", "reached"]

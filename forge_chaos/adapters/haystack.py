@@ -2,8 +2,9 @@
 
 Faults are raised inside a tool's `function` or `async_function`, below `Tool.invoke`, which turns what is raised
 into the framework's own error. A trial runs a clone of the agent (`Agent.clone`), by `run_async`: a plain function
-runs on a worker thread then, as the framework does it. A component that is used as a tool is gated at its call;
-agents inside of components, and pipelines round the agent, are not looked into.
+runs on a worker thread then, as the framework does it. A component that is used as a tool is gated at its call,
+an `AgentTool` at the tools of its agent. Not looked into: agents inside of other components, pipelines round the
+agent.
 """
 
 from __future__ import annotations
@@ -76,11 +77,32 @@ def _own(agent: Any) -> Agent:
         task: Task, specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate, model: Any
     ) -> Answer:
         async with blocking() as door:
-            held = {"chat_generator": _scripted(model, agent.chat_generator)} if model.taken else {}
-            wrapped = [_gated(tool, specs.get(tool.name), gate, door) for tool in _tools(agent)]
-            return await _run(agent.clone(tools=wrapped, **held), task.prompt)
+            return await _run(_clone(agent, specs, gate, door, model), task.prompt)
 
     return run
+
+
+def _clone(
+    agent: Any, specs: Mapping[str, ToolSpec], gate: Gate, door: Blocking, model: Any, by: str = ""
+) -> Any:
+    """The agent for one trial: gated tools, those of its sub-agents too, and the trial's model if it has one."""
+
+    def twin(tool: Any) -> Any:
+        if not _hands_over(tool):
+            return _gated(tool, specs.get(tool.name), gate, door, by)
+        below = _clone(tool._component, specs, gate, door, model, tool.name)
+        return type(tool)(
+            below,
+            name=tool.name,
+            description=tool.description,
+            parameters=tool.parameters,
+            outputs_to_string=tool.outputs_to_string,
+            inputs_from_state=tool.inputs_from_state,
+            outputs_to_state=tool.outputs_to_state,
+        )
+
+    held = {"chat_generator": _scripted(model, agent.chat_generator)} if model.taken else {}
+    return agent.clone(tools=[twin(tool) for tool in _tools(agent)], **held)
 
 
 async def _run(agent: Any, prompt: str) -> Answer:
@@ -128,19 +150,23 @@ def _tools(agent: Any) -> list[Any]:
     return found
 
 
+def _hands_over(tool: Any) -> bool:
+    """Is it another agent (`AgentTool`)?"""
+    return type(tool).__name__ == "AgentTool"
+
+
 def _specs(agent: Any) -> dict[str, ToolSpec]:
-    return {
-        tool.name: spec(
-            tool.name,
-            tool.description,
-            tool.parameters,
-            getattr(tool.async_function or tool.function, "chaos", None),
-        )
-        for tool in _tools(agent)
-    }
+    found: dict[str, ToolSpec] = {}
+    for tool in _tools(agent):
+        if _hands_over(tool):
+            found = _specs(tool._component) | found
+        else:
+            declared = getattr(tool.async_function or tool.function, "chaos", None)
+            found[tool.name] = spec(tool.name, tool.description, tool.parameters, declared)
+    return found
 
 
-def _gated(tool: Any, declared: ToolSpec | None, gate: Gate, door: Blocking) -> Any:
+def _gated(tool: Any, declared: ToolSpec | None, gate: Gate, door: Blocking, by: str) -> Any:
     """A copy of the tool whose own functions pass the gate."""
     if declared is None:
         return tool
@@ -148,7 +174,7 @@ def _gated(tool: Any, declared: ToolSpec | None, gate: Gate, door: Blocking) -> 
     for each in ("function", "async_function"):
         function = getattr(tool, each)
         if function is not None:
-            setattr(twin, each, gated(function, declared, gate, door))
+            setattr(twin, each, gated(function, declared, gate, door, by=by))
     return twin
 
 

@@ -13,29 +13,27 @@ graphs with another state than messages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from copy import deepcopy
-from functools import wraps
 from typing import Any
 
 from forge_chaos.adapters import _client
-from forge_chaos.adapters._reach import reached
+from forge_chaos.adapters._langchain import behind, call_id, modelled, noted, scripted, specs_of
+from forge_chaos.adapters._reach import put, reached
 from forge_chaos.adapters._threads import Blocking, blocking
-from forge_chaos.adapters._through import gated, offered
+from forge_chaos.adapters._through import offered
 from forge_chaos.errors import Misuse
-from forge_chaos.inference import spec
 from forge_chaos.nouns import Answer, Status, Task, Tool, ToolSpec
 from forge_chaos.ports import Agent, Gate, Seat
 
 WAY = "Install it with: pip install 'forge-chaos[langgraph]'."
 OURS = ("langchain", "langgraph", "deepagents", "langsmith")
-LIMITS = ("Model call limits exceeded: ", "Tool call limit reached: ", "Sorry, need more steps to process")
+LIMITS = re.compile(
+    r"Model call limits exceeded: |(Tool|'.*' tool) call limit reached: |Sorry, need more steps to process"
+)
 THREAD = {"configurable": {"thread_id": "trial"}}
-
-_call: ContextVar[tuple[str | None, str]] = ContextVar("call", default=(None, ""))
-_within: ContextVar[Any] = ContextVar("within", default=None)
 
 
 class LangGraph:
@@ -66,7 +64,7 @@ class LangGraph:
         return Seat(
             _own(thing),
             self.name,
-            specs=_specs(_tools(thing)),
+            specs=specs_of(_tools(thing)),
             own_model_deterministic=bool(models) and all("fake" in type(m).__module__ for m in models),
             honest=_honest(),
             claims=True,
@@ -75,9 +73,8 @@ class LangGraph:
     def framework(self) -> Seat:
         """The stock loop, `create_agent(model, tools)`, round a scenario's tools."""
         try:
-            import langchain.agents
-            import langchain_openai
-            import langgraph.pregel  # noqa: F401  # only to fail early, with the way out
+            import langchain.agents  # noqa: F401  # only to fail early, with the way out
+            import langchain_openai  # noqa: F401
         except ImportError as error:
             raise Misuse(f"framework:langgraph does not import: {error}. {WAY}") from None
         return Seat(_bench, self.name, honest=_honest())
@@ -102,12 +99,12 @@ async def _bench(
     from langchain.agents import create_agent
     from langchain_core.tools import tool
 
-    made = [tool(offered(specs[n], tools[n], gate, lambda: _call.get()[0])) for n in specs if n in tools]
+    made = [tool(offered(specs[n], tools[n], gate, call_id)) for n in specs if n in tools]
     async with blocking() as door:
         with ExitStack() as back:
             for each in made:
-                _noted(each, "", back)
-            graph = create_agent(_scripted(model, door), made)
+                noted(each, "", back)
+            graph = create_agent(scripted(model, door), made)
             steps = {
                 "recursion_limit": 2 * task.max_steps + 1
             }  # a turn of the model and one of the tools each
@@ -121,13 +118,13 @@ def _own(graph: Any) -> Agent:
         async with blocking() as door:
             with ExitStack() as back:
                 for each in _tools(graph):
-                    _noted(each, _named(graph), back)
-                    _gated(each, specs[each.name], gate, door, back)
+                    noted(each, _named(graph), back)
+                    behind(each, specs[each.name], gate, door, back)
                 for each in _reach(graph):
                     _fresh(each, back)
                     _on_threads(each, door, back)
                 if model.taken:
-                    back.enter_context(_modelled(model, door))
+                    back.enter_context(modelled(model, door))
                 return _answer(await graph.ainvoke(_asked(task), THREAD))
 
     return run
@@ -146,7 +143,7 @@ def _answer(state: Mapping[str, Any]) -> Answer:
     text = str(getattr(last, "text", "") or "")
     if not text and (shaped := state.get("structured_response")) is not None:
         text = shaped.model_dump_json() if hasattr(shaped, "model_dump_json") else str(shaped)
-    status: Status | None = "limit" if text.startswith(LIMITS) else None
+    status: Status | None = "limit" if LIMITS.match(text) else None
     return Answer(text, status=status, session=messages)
 
 
@@ -158,7 +155,7 @@ def _reach(graph: Any) -> list[Any]:
 
     def parts(thing: Any) -> Iterable[Any] | None:
         if isinstance(thing, Pregel):
-            return thing.nodes.values()
+            return list(thing.nodes.values())
         if isinstance(thing, BaseChatModel):
             return ()
         of_theirs = any(base.__module__.partition(".")[0].startswith(OURS) for base in type(thing).__mro__)
@@ -175,110 +172,9 @@ def _tools(graph: Any) -> list[Any]:
     return [each for each in _reach(graph) if isinstance(each, BaseTool)]
 
 
-def _specs(tools: Iterable[Any]) -> dict[str, ToolSpec]:
-    found: dict[str, ToolSpec] = {}
-    for tool in tools:
-        schema = tool.tool_call_schema
-        if not isinstance(schema, dict):
-            schema = schema.model_json_schema()
-        function = getattr(tool, "coroutine", None) or getattr(tool, "func", None) or type(tool)
-        declared = getattr(function, "chaos", None)
-        found.setdefault(tool.name, spec(tool.name, tool.description or "", dict(schema), declared))
-    return found
-
-
 def _named(graph: Any) -> str:
     """What `create_agent(name=...)` called the agent."""
     return str(((getattr(graph, "config", None) or {}).get("metadata") or {}).get("lc_agent_name") or "")
-
-
-def _put(thing: Any, name: str, value: Any, back: ExitStack) -> None:
-    """Set an attribute of this very object, past pydantic, until `back` is left."""
-    held = vars(thing)
-    if name in held:
-        back.callback(object.__setattr__, thing, name, held[name])
-    else:
-        back.callback(object.__delattr__, thing, name)
-    object.__setattr__(thing, name, value)
-
-
-def _noted(tool: Any, root: str, back: ExitStack) -> None:
-    """Note the model's call id, and the sub-agent that calls, for what runs inside of the tool."""
-    run, arun = tool.run, tool.arun
-
-    def here(told: Mapping[str, Any]) -> tuple[str | None, str]:
-        by = str(((told.get("config") or {}).get("metadata") or {}).get("lc_agent_name") or "")
-        return told.get("tool_call_id"), "" if by == root else by
-
-    @wraps(run)
-    def noting(*args: Any, **kwargs: Any) -> Any:
-        before = _call.set(here(kwargs))
-        try:
-            return run(*args, **kwargs)
-        finally:
-            _call.reset(before)
-
-    @wraps(arun)
-    async def anoting(*args: Any, **kwargs: Any) -> Any:
-        before = _call.set(here(kwargs))
-        try:
-            return await arun(*args, **kwargs)
-        finally:
-            _call.reset(before)
-
-    _put(tool, "run", noting, back)
-    _put(tool, "arun", anoting, back)
-
-
-def _gated(tool: Any, declared: ToolSpec, gate: Gate, door: Blocking, back: ExitStack) -> None:
-    """The gate round the innermost functions of one tool."""
-    from langchain_core.tools import BaseTool
-
-    def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
-        return gated(function, declared, gate, door, id=lambda: _call.get()[0], by=lambda: _call.get()[1])
-
-    if getattr(tool, "func", None) is not None or getattr(tool, "coroutine", None) is not None:
-        for name in ("func", "coroutine"):
-            if getattr(tool, name, None) is not None:
-                _put(tool, name, guarded(getattr(tool, name)), back)
-        return
-    _put(tool, "_run", _once(tool, tool._run, guarded), back)
-    if type(tool)._arun is not BaseTool._arun:  # else it is `_run` on a worker thread
-        _put(tool, "_arun", _once(tool, tool._arun, guarded), back)
-
-
-def _once(tool: Any, method: Callable[..., Any], guarded: Callable[[Any], Any]) -> Callable[..., Any]:
-    """A method behind the gate, save where the tool's own other method calls it."""
-    from inspect import iscoroutinefunction
-
-    if iscoroutinefunction(method):
-
-        @wraps(method)
-        async def ainner(*args: Any, **kwargs: Any) -> Any:
-            before = _within.set(tool)
-            try:
-                return await method(*args, **kwargs)
-            finally:
-                _within.reset(before)
-
-        through = guarded(ainner)
-    else:
-
-        @wraps(method)
-        def inner(*args: Any, **kwargs: Any) -> Any:
-            before = _within.set(tool)
-            try:
-                return method(*args, **kwargs)
-            finally:
-                _within.reset(before)
-
-        through = guarded(inner)
-
-    @wraps(method)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return (method if _within.get() is tool else through)(*args, **kwargs)
-
-    return call
 
 
 def _fresh(thing: Any, back: ExitStack) -> None:
@@ -291,13 +187,14 @@ def _fresh(thing: Any, back: ExitStack) -> None:
     if not isinstance(thing, Pregel):
         return
     if isinstance(thing.checkpointer, BaseCheckpointSaver):
-        _put(thing, "checkpointer", InMemorySaver(), back)
+        put(thing, "checkpointer", InMemorySaver(), back)
     if thing.cache is not None:
-        _put(thing, "cache", None, back)
+        put(thing, "cache", None, back)
     if isinstance(thing.store, InMemoryStore):
-        store = type(thing.store).__new__(type(thing.store))
+        kind: Any = type(thing.store)
+        store = kind.__new__(kind)
         store.__dict__.update({**vars(thing.store), "_data": deepcopy(thing.store._data)})
-        _put(thing, "store", store, back)
+        put(thing, "store", store, back)
 
 
 def _on_threads(thing: Any, door: Blocking, back: ExitStack) -> None:
@@ -314,14 +211,14 @@ def _on_threads(thing: Any, door: Blocking, back: ExitStack) -> None:
                 None, policy, request, lambda asked: door.wait(lambda: execute(asked))
             )
 
-        _put(thing, "_awrap_tool_call", awrap, back)
+        put(thing, "_awrap_tool_call", awrap, back)
     elif isinstance(thing, RunnableCallable) and _only_sync(thing.afunc, "wrap_model_call"):
         function = thing.func
 
         async def afunc(*args: Any, **kwargs: Any) -> Any:
             return await run_in_executor(None, lambda: function(*args, **kwargs))
 
-        _put(thing, "afunc", afunc, back)
+        put(thing, "afunc", afunc, back)
 
 
 def _only_sync(chain: Any, hook: str) -> bool:
@@ -339,53 +236,6 @@ def _only_sync(chain: Any, hook: str) -> bool:
         and getattr(type(each), hook) is not getattr(AgentMiddleware, hook)
         for each in reached([chain], parts)
     )
-
-
-def _scripted(model: Any, door: Blocking) -> Any:
-    """Our model seat behind the framework's own class for OpenAI's API."""
-    from langchain_openai import ChatOpenAI
-
-    return ChatOpenAI(model=_client.NAME, api_key=_client.KEY, **_clients(model, door))
-
-
-def _clients(model: Any, door: Blocking) -> dict[str, Any]:
-    waiting, held = _client.asynchronous(model), _client.synchronous(model, door)
-    return {
-        "root_async_client": waiting,
-        "async_client": waiting.chat.completions,
-        "root_client": held,
-        "client": held.chat.completions,
-    }
-
-
-@contextmanager
-def _modelled(model: Any, door: Blocking) -> Iterator[None]:
-    """Every chat model asked in here asks the trial's model: one of OpenAI's with its own settings."""
-    from langchain_core.language_models import BaseChatModel
-    from langchain_core.utils.function_calling import convert_to_openai_tool
-    from langchain_openai.chat_models.base import BaseChatOpenAI
-
-    clients = {**_clients(model, door), "cache": False}
-    stand_in = _scripted(model, door)
-
-    def turned(original: Any) -> Any:
-        @wraps(original)
-        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if isinstance(self, BaseChatOpenAI):
-                return original(self.model_copy(update=clients), *args, **kwargs)
-            known = {key: kwargs[key] for key in ("stop", "run_manager", "config") if key in kwargs}
-            if kwargs.get("tools"):
-                known["tools"] = [convert_to_openai_tool(each) for each in kwargs["tools"]]
-            return original(stand_in, *args, **known)
-
-        return method
-
-    with ExitStack() as back:
-        for name in ("_generate_with_cache", "_agenerate_with_cache", "stream", "astream"):
-            original = getattr(BaseChatModel, name)
-            setattr(BaseChatModel, name, turned(original))
-            back.callback(setattr, BaseChatModel, name, original)
-        yield
 
 
 adapter = LangGraph()

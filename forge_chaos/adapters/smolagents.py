@@ -16,7 +16,6 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -192,8 +191,7 @@ def _twin(
     from smolagents import AgentMemory
 
     twin = copy(agent)
-    gate_of = partial(gate, by=by) if by else gate
-    twin.tools = {name: _gated(tool, specs.get(name), gate_of, door) for name, tool in agent.tools.items()}
+    twin.tools = {name: _gated(tool, specs.get(name), gate, door, by) for name, tool in agent.tools.items()}
     twin.managed_agents = {
         name: _twin(each, specs, gate, model, door, name) for name, each in agent.managed_agents.items()
     }
@@ -208,14 +206,14 @@ def _twin(
     return twin
 
 
-def _gated(tool: Any, declared: ToolSpec | None, gate: Any, door: Blocking) -> Any:
+def _gated(tool: Any, declared: ToolSpec | None, gate: Gate, door: Blocking, by: str) -> Any:
     if declared is None or tool.name == FINAL:
         return tool
     twin = copy(tool)
     forward = twin.forward
     if not inspect.ismethod(forward):  # made by `@tool`, whose forward says that it takes a self
         forward = getattr(forward, "__wrapped__", forward)
-    twin.forward = gated(forward, declared, gate, door)
+    twin.forward = gated(forward, declared, gate, door, by=by)
     return twin
 
 

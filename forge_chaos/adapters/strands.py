@@ -24,7 +24,9 @@ from forge_chaos.nouns import Answer, Status, Task, Tool, ToolSpec
 from forge_chaos.ports import Agent, Gate, Seat
 
 WAY = "Install it with: pip install 'forge-chaos[strands]'."
-CALL: ContextVar[tuple[str | None, str]] = ContextVar("CALL", default=(None, ""))  # id and agent of the call under way
+CALL: ContextVar[tuple[str | None, str]] = ContextVar(
+    "CALL", default=(None, "")
+)  # id and agent of the call under way
 STOPS: Mapping[str, Status] = {
     "limit_turns": "limit",
     "limit_output_tokens": "limit",
@@ -46,7 +48,8 @@ class Strands:
 
     def recognises(self, thing: object) -> bool:
         return any(
-            base.__module__ == "strands.agent.agent" and base.__name__ == "Agent" for base in type(thing).__mro__
+            base.__module__ == "strands.agent.agent" and base.__name__ == "Agent"
+            for base in type(thing).__mro__
         )
 
     def seat(self, thing: Any) -> Seat:
@@ -74,7 +77,16 @@ def _honest() -> tuple[type[BaseException], ...]:
     )
 
     limits = (ContextWindowOverflowException, MaxTokensReachedException, ModelThrottledException)
-    return (*limits, _client.refusal())
+    return (*limits, Refused)
+
+
+class _Round(type):
+    def __instancecheck__(cls, error: object) -> bool:
+        return isinstance(getattr(error, "original_exception", None), _client.refusal())
+
+
+class Refused(Exception, metaclass=_Round):
+    """Any exception that the framework put round a provider's refusal; nothing is ever raised as this."""
 
 
 async def _bench(
@@ -90,14 +102,7 @@ async def _bench(
 
 
 async def _run(agent: Any, task: Task) -> Answer:
-    from strands.types.exceptions import EventLoopException
-
-    try:
-        done = await agent.invoke_async(task.prompt, limits={"turns": task.max_steps})
-    except EventLoopException as error:
-        if isinstance(error.original_exception, _client.refusal()):
-            raise error.original_exception from error
-        raise
+    done = await agent.invoke_async(task.prompt, limits={"turns": task.max_steps})
     return Answer(str(done), status=STOPS.get(done.stop_reason), session=list(agent.messages))
 
 
@@ -112,7 +117,14 @@ def _scripted(own: Any, model: Any) -> Any:
 
 def _own(agent: Any) -> Agent:
     agents = _agents(agent)
-    fields = ["messages", "state", "conversation_manager_state", "interrupt_state", "system_prompt", "model_state"]
+    fields = [
+        "messages",
+        "state",
+        "conversation_manager_state",
+        "interrupt_state",
+        "system_prompt",
+        "model_state",
+    ]
     first = [each.take_snapshot(include=fields) for each in agents]
 
     def rewind() -> None:

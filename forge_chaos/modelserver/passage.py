@@ -75,7 +75,7 @@ class Passage:
         if self._endpoint is not None:
             return await self._endpoint({key: asked[key] for key in asked if key not in STREAMING})
         changed = asked is not self._asked and asked != self._asked
-        anew = changed or self._request.get("previous_response_id") in self._known.strayed
+        anew = changed or str(self._request.get("previous_response_id")) in self._known.strayed
         body = _dump(self._wire.ask(asked, self._whole)) if anew else self._body
         status, answer = await self._serve(body)
         if status >= 400:

@@ -60,7 +60,7 @@ def _messages(given: Iterable[Any]) -> Iterator[dict[str, Any]]:
             continue
         if kind == "function_call" or (kind == "message" and item.get("role") == "assistant"):
             said = _text(item.get("content")) if kind == "message" else None
-            if turn is None or (said is not None and "tool_calls" in turn):
+            if turn is None or (said is not None and not _joins(turn, said)):
                 if turn is not None:
                     yield turn
                 turn = {"role": "assistant", "content": None}
@@ -80,6 +80,14 @@ def _messages(given: Iterable[Any]) -> Iterator[dict[str, Any]]:
             yield {"role": item.get("role") or "user", "content": _text(item.get("content"))}
     if turn is not None:
         yield turn
+
+
+def _joins(turn: Mapping[str, Any], said: Any) -> bool:
+    """Does this text belong to the assistant's turn, as its last word before any call?"""
+    before = turn["content"]
+    return "tool_calls" not in turn and (
+        before is None or (isinstance(before, str) and isinstance(said, str))
+    )
 
 
 def _text(content: Any) -> Any:

@@ -36,7 +36,9 @@ class Trials:
         if named is not None:
             return self._model(named[1])(named[2], body)
         if wires.at(path) is None:
-            return self._make()(path, body)  # no conversation: what models there are, a count, a wrong address
+            return self._make()(
+                path, body
+            )  # no conversation: what models there are, a count, a wrong address
         pairs, goes_on = self._read(path, body)
         name = self._last(pairs) if pairs or goes_on or "?retry=" in path else None
         if name is None:

@@ -10,7 +10,6 @@ import errno
 import os
 import stat
 import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
@@ -23,11 +22,10 @@ from forge_chaos.worlds._detours import WAY, Watch
 from forge_chaos.worlds._patch import Patch
 from forge_chaos.worlds._paths import failure, inside, name, parent, parents, relative
 from forge_chaos.worlds._real import as_given, as_root, blocked, folder_at, show_real
-from forge_chaos.worlds._workspace import TOP, Files, Kind
+from forge_chaos.worlds._tree import Tree, content
+from forge_chaos.worlds._workspace import Files, Kind
 
 PLACE = "/forge-chaos"
-_turn = threading.Lock()
-_holder: int | None = None
 
 
 class FakeWorkspace(Files):
@@ -43,7 +41,6 @@ class FakeWorkspace(Files):
     def __init__(self, files: Mapping[str, bytes]) -> None:
         super().__init__()
         plain = _plain(files)
-        _take_turn()
         self.root = f"{PLACE}/work"
         self._hands = 0
         self._jammed = 0
@@ -70,8 +67,9 @@ class FakeWorkspace(Files):
         for folder in (fs.root, fs.root.entries[name(PLACE)]):
             folder.st_uid, folder.st_mode = 0, stat.S_IFDIR | 0o755
         with self._hand():
-            self._top: FakeDirectory = folder_at(fs.root, self.root, fs, self._user)
+            top = folder_at(fs.root, self.root, fs, self._user)
             folder_at(fs.root, f"{PLACE}/tmp", fs, self._user)
+        self._tree = Tree(top, self.root, self._patch.fake_modules["os"].path.realpath)
         show_real(fs, self._user)
         for path, data in files.items():
             self._put(path, data)
@@ -94,10 +92,7 @@ class FakeWorkspace(Files):
             return
         self._closed = True
         self._watch.stop()
-        try:
-            self._patch.stop()
-        finally:
-            _give_turn()
+        self._patch.stop()
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -114,11 +109,11 @@ class FakeWorkspace(Files):
         return relative(path)
 
     def paths(self) -> list[str]:
-        return sorted(path for path, _ in self._walk(self._top, ""))
+        return sorted(path for path, _ in self._tree.below())
 
     def snapshot(self) -> dict[str, bytes]:
         """As in memory. A link that leads out, or what is no regular file, is there with a sentence."""
-        return {path: self._seen(path, node) for path, node in sorted(self._walk(self._top, ""))}
+        return {path: self._tree.seen(path, node) for path, node in sorted(self._tree.below())}
 
     def diff(self) -> dict[str, str]:
         now = self.snapshot()
@@ -163,7 +158,9 @@ class FakeWorkspace(Files):
         before, held = self._forbidden, []
         with suppress(OSError, ValueError):
             path = self.normal(path)
-            held = [node for node in (self._node(path), self._node(parent(path))) if node is not None]
+            held = [
+                node for node in (self._tree.node(path), self._tree.node(parent(path))) if node is not None
+            ]
         rights = [(node, node.st_mode, node.st_uid) for node in held]
         for node in held:
             node.st_mode, node.st_uid = node.st_mode & ~0o222, 0
@@ -236,51 +233,13 @@ class FakeWorkspace(Files):
         self._marks.update({seen: mark for seen, mark in self._scan().items() if inside(seen, path)})
 
     def _scan(self) -> dict[str, Any]:
-        return {path: _mark(node) for path, node in self._walk(self._top, "")}
-
-    def _real(self, path: str) -> str:
-        """Where the path leads, relative, links followed. Raises PermissionError when that is outside."""
-        if not self._linked(path):
-            return path
-        found = str(self._patch.fake_modules["os"].path.realpath(f"{self.root}/{path}"))
-        if not inside(found, self.root):
-            raise failure(errno.EACCES, path)
-        return found[len(self.root) + 1 :] or TOP
-
-    def _linked(self, path: str) -> bool:
-        return any(
-            node is not None and stat.S_ISLNK(node.st_mode)
-            for node in map(self._plainly, (*parents(path), path))
-        )
-
-    def _plainly(self, path: str) -> FakeFile | None:
-        """What stands at a path of no links."""
-        node: FakeFile = self._top
-        for step in () if path == TOP else path.split("/"):
-            if not isinstance(node, FakeDirectory):
-                return None
-            found = node.entries.get(step)
-            if found is None:
-                return None
-            node = found
-        return node
-
-    def _node(self, path: str) -> FakeFile | None:
-        """What the path leads to, links followed."""
-        return self._plainly(self._real(path))
-
-    def _link(self, path: str) -> FakeFile | None:
-        """What stands at the path itself; only the folders above are followed."""
-        if path == TOP:
-            return self._top
-        folder = self._node(parent(path))
-        return folder.entries.get(name(path)) if isinstance(folder, FakeDirectory) else None
+        return {path: _mark(node) for path, node in self._tree.below()}
 
     def _exists(self, path: str) -> bool:
-        return self._link(path) is not None
+        return self._tree.link(path) is not None
 
     def _kind(self, path: str) -> Kind | None:
-        node = self._node(path)
+        node = self._tree.node(path)
         if node is None:
             return None
         if stat.S_ISLNK(node.st_mode):
@@ -290,31 +249,31 @@ class FakeWorkspace(Files):
         return "file" if stat.S_ISREG(node.st_mode) else "special"
 
     def _get(self, path: str) -> bytes:
-        return _bytes(self._node(path))
+        return content(self._tree.node(path))
 
     def _size(self, path: str) -> int:
         return len(self._get(path))
 
     def _put(self, path: str, data: bytes) -> None:
-        path = self._real(path)
-        node = self._plainly(path)
+        path = self._tree.real(path)
+        node = self._tree.plain(path)
         with self._hand():
             if node is None:
                 node = FakeFile(name(path), stat.S_IFREG | 0o644, filesystem=self._fs)
                 node.st_uid = self._user
-                folder_at(self._top, parent(path), self._fs, self._user).add_entry(node)
+                folder_at(self._tree.top, parent(path), self._fs, self._user).add_entry(node)
             node.set_contents(data)
 
     def _add(self, path: str, data: bytes) -> None:
-        self._put(path, (self._get(path) if self._node(path) is not None else b"") + data)
+        self._put(path, (self._get(path) if self._tree.node(path) is not None else b"") + data)
 
     def _folder(self, path: str) -> None:
         with self._hand():
-            folder_at(self._top, self._real(path), self._fs, self._user)
+            folder_at(self._tree.top, self._tree.real(path), self._fs, self._user)
 
     def _drop(self, path: str) -> None:
         with self._hand():
-            self._holder(path).remove_entry(name(path))
+            self._tree.holder(path).remove_entry(name(path))
 
     def _shift(self, source: str, destination: str) -> None:
         node = self._detach(source)
@@ -325,7 +284,7 @@ class FakeWorkspace(Files):
         self._attach(destination, node)
 
     def _detach(self, path: str) -> FakeFile:
-        folder = self._holder(path)
+        folder = self._tree.holder(path)
         node = folder.entries[name(path)]
         with self._hand():
             folder.remove_entry(name(path), recursive=False)
@@ -333,53 +292,21 @@ class FakeWorkspace(Files):
 
     def _attach(self, path: str, node: FakeFile) -> None:
         with self._hand():
-            self._holder(path).add_entry(node)
-
-    def _holder(self, path: str) -> FakeDirectory:
-        folder = self._node(parent(path))
-        if not isinstance(folder, FakeDirectory):
-            raise failure(errno.ENOENT, path)
-        return folder
+            self._tree.holder(path).add_entry(node)
 
     def _names(self, path: str) -> list[str]:
-        folder = self._node(path)
-        head = "" if path == TOP else path + "/"
-        names = list(folder.entries) if isinstance(folder, FakeDirectory) else []
-        return [child + "/" if self._is_folder(head + child) else child for child in names]
-
-    def _is_folder(self, path: str) -> bool:
-        with suppress(OSError):  # a link that leads out, or round in a circle
-            return isinstance(self._node(path), FakeDirectory)
-        return False
+        return self._tree.names(path)
 
     def _under(self, path: str) -> list[str]:
-        node = self._link(path)
-        if not isinstance(node, FakeDirectory):
+        if not isinstance(self._tree.link(path), FakeDirectory):
             return [path]
-        return [found for found, _ in self._walk(node, "" if path == TOP else path + "/")]
-
-    def _walk(self, folder: FakeDirectory, head: str) -> Iterator[tuple[str, FakeFile]]:
-        """Everything below a folder that is no folder; links to folders are not followed."""
-        for child, node in list(folder.entries.items()):
-            if isinstance(node, FakeDirectory):
-                yield from self._walk(node, f"{head}{child}/")
-            else:
-                yield head + child, node
-
-    def _seen(self, path: str, node: FakeFile) -> bytes:
-        if not stat.S_ISLNK(node.st_mode):
-            return _bytes(node) if stat.S_ISREG(node.st_mode) else b"[no regular file]"
-        with suppress(PermissionError):
-            found = self._node(path)
-            if found is not None and stat.S_ISREG(found.st_mode):
-                return _bytes(found)
-        return f"[link to {node.contents}]".encode(errors="replace")
+        return [found for found, _ in self._tree.below(path)]
 
     def _take(self, path: str) -> FakeFile:
         return self._detach(path)
 
     def _give(self, path: str, stash: FakeFile) -> None:
-        there = self._link(path)
+        there = self._tree.link(path)
         if there is None:
             self._attach(path, stash)
         elif isinstance(there, FakeDirectory) and isinstance(stash, FakeDirectory):
@@ -403,24 +330,3 @@ def _plain(files: Mapping[str, bytes]) -> dict[str, bytes]:
 def _mark(node: FakeFile) -> tuple[Any, ...]:
     """What tells a file from a changed one. The bytes are shared, not copied."""
     return (stat.S_IFMT(node.st_mode), node.byte_contents)
-
-
-def _bytes(node: FakeFile | None) -> bytes:
-    return (node.byte_contents if node is not None else None) or b""
-
-
-def _take_turn() -> None:
-    global _holder
-    if _holder == threading.get_ident():
-        raise Misuse(
-            "a trial on a fake workspace runs in this process already: it patches the whole process, so that "
-            'there is one at a time. Close that one first, or use workspace = "disk".'
-        )
-    _turn.acquire()
-    _holder = threading.get_ident()
-
-
-def _give_turn() -> None:
-    global _holder
-    _holder = None
-    _turn.release()

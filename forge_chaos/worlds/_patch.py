@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 from pyfakefs.fake_filesystem_unittest import Patcher
 
+from forge_chaos.errors import Misuse
 from forge_chaos.worlds._detours import trusted
 
 # Packages whose os is the real one: pipes, sockets, threads and processes, ourselves, a running test.
@@ -55,9 +56,10 @@ class _Left(set[Any]):
 
 
 class Patch(Patcher):
-    """On from `start` to `stop`, in a process where no other is on. `fs` is the fake file system.
+    """On from `start` to `stop`. `fs` is the fake file system, `tmp` where temporary files go meanwhile.
 
-    `tmp` is where temporary files go meanwhile.
+    There is one at a time in a process, from when it is made until `stop`: another thread waits for its
+    turn. Raises Misuse when this thread has one already.
     """
 
     # Its own, so that a user's tests with pyfakefs in the same process keep theirs.
@@ -71,6 +73,7 @@ class Patch(Patcher):
     REF_COUNT = 0
 
     def __init__(self, tmp: str) -> None:
+        _take_turn()
         # Its own way with imports makes every module of the trial anew in the next one: not used.
         super().__init__(allow_root_user=False, use_dynamic_patch=False)
         self._tmp = tmp
@@ -86,9 +89,13 @@ class Patch(Patcher):
         self.setUp()
 
     def stop(self) -> None:
-        with self._pausing:
-            self._on = False
-            self.tearDown()
+        try:
+            with self._pausing:
+                if self._on:
+                    self._on = False
+                    self.tearDown()
+        finally:
+            _give_turn()
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -193,3 +200,24 @@ class _Paused(Loader):
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
+
+
+_turn = threading.Lock()
+_holder: int | None = None
+
+
+def _take_turn() -> None:
+    global _holder
+    if _holder == threading.get_ident():
+        raise Misuse(
+            "a trial on a fake workspace runs in this process already: it patches the whole process, so that "
+            'there is one at a time. Close that one first, or use workspace = "disk".'
+        )
+    _turn.acquire()
+    _holder = threading.get_ident()
+
+
+def _give_turn() -> None:
+    global _holder
+    _holder = None
+    _turn.release()

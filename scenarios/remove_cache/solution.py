@@ -54,7 +54,7 @@ async def solve(task, tools):
     for _ in range(2):
         await tools.run_command(command=command, expect=DONE)
         there = await tools.list_files(path="cache", expect=json_list())
-        if "keep.txt" in there and not set(names) & set(there):
+        if "keep.txt" in there and not any(name in there for name in names):
             return "DONE"
     raise LookupError("they are still there, though the command was told to have run")
 

@@ -10,9 +10,17 @@ PACKAGES = {
     "test_haystack.py": "haystack",
     "test_dspy.py": "dspy",
     "test_openai_agents.py": "agents",
+    "test_strands.py": "strands",
     "test_langgraph.py": "langgraph",
     "test_autogen.py": "autogen_agentchat",
     "test_agent_framework.py": "agent_framework",
     "test_google_adk.py": "google.adk",
 }
-collect_ignore = [file for file, package in PACKAGES.items() if find_spec(package) is None]
+
+
+def installed(package: str) -> bool:
+    parent = package.rpartition(".")[0]
+    return (not parent or installed(parent)) and find_spec(package) is not None
+
+
+collect_ignore = [file for file, package in PACKAGES.items() if not installed(package)]

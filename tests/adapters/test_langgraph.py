@@ -41,7 +41,7 @@ def read_file(path: str) -> str:
 
 def model(wire: Wire) -> Any:
     """The chat model of the kit's agent."""
-    graph = build([lambda: ""] and [read_file.func], wire)  # type: ignore[attr-defined]  # of a StructuredTool
+    graph = build([read_file.func], wire)
     from forge_chaos.adapters.langgraph import _reach
 
     return next(each for each in _reach(graph) if isinstance(each, BaseChatModel))
@@ -147,7 +147,10 @@ def test_tools_of_a_sub_agent_are_found_and_told_apart() -> None:
     graph = create_agent(model(outer), tools=[ask_helper], name="lead")
     assert set(adapter.seat(graph).specs or ()) == {"ask_helper", "read_file"}
     _, trace = tried(graph, outer)
-    assert [(body.tool, body.by) for _, body in find(trace, Called)] == [("ask_helper", ""), ("read_file", "helper")]
+    assert [(body.tool, body.by) for _, body in find(trace, Called)] == [
+        ("ask_helper", ""),
+        ("read_file", "helper"),
+    ]
 
 
 def test_a_tool_that_is_a_class_passes_the_gate_once() -> None:
@@ -202,17 +205,24 @@ class Foreign(BaseChatModel):
         return "foreign"
 
     def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
-        named = [{"name": t.name, "description": t.description, "input_schema": t.args_schema.model_json_schema()} for t in tools]
+        named = [
+            {"name": t.name, "description": t.description, "input_schema": t.args_schema.model_json_schema()}
+            for t in tools
+        ]
         return self.bind(tools=named, **kwargs)
 
-    def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
+    def _generate(
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
+    ) -> ChatResult:
         if len(messages) > 1:
             return ChatResult(generations=[ChatGeneration(message=AIMessage("alone"))])
         raise AssertionError("the provider was asked")
 
 
 def behind_a_model(graph: Any, model_of: Callable[[Any], Any]) -> Trace:
-    scenario = Scenario("wire", PROMPT, solve=_solve, workspace="disk", limits=Limits(steps=20, seconds=3600.0))
+    scenario = Scenario(
+        "wire", PROMPT, solve=_solve, workspace="disk", limits=Limits(steps=20, seconds=3600.0)
+    )
     setting = trial.Setting(scenario, agents.seat_of(graph), files, (), server=model_of, contract=False)
     loop = VirtualLoop()
     try:
@@ -254,7 +264,9 @@ def test_calls_of_one_reply_are_numbered_as_the_model_asked() -> None:
         await tools.together(*calls)
         return "DONE"
 
-    trace = behind_a_model(graph, lambda world: ScriptedModel(Scenario("wire", PROMPT, solve=both), "naive", {"read_file": spec}))
+    trace = behind_a_model(
+        graph, lambda world: ScriptedModel(Scenario("wire", PROMPT, solve=both), "naive", {"read_file": spec})
+    )
     orders = {body.args["path"]: body.order for _, body in find(trace, Called)}
     assert orders == {"a.csv": (1, 0), "b.csv": (1, 1), "c.csv": (1, 2)}
 
@@ -279,7 +291,9 @@ def test_other_things_are_not_taken_for_a_graph() -> None:
 def test_a_deep_agents_own_tools_are_reached() -> None:
     from deepagents import create_deep_agent
 
-    wire = Wire([[("write_file", {"file_path": "/a.txt", "content": "x"})], [("read_file", {"file_path": "/a.txt"})]])
+    wire = Wire(
+        [[("write_file", {"file_path": "/a.txt", "content": "x"})], [("read_file", {"file_path": "/a.txt"})]]
+    )
     graph = create_deep_agent(model=model(wire), tools=[])
     specs = adapter.seat(graph).specs or {}
     assert {"read_file", "write_file", "task"} <= set(specs)

@@ -14,7 +14,7 @@ from forge_chaos.errors import Misuse
 from forge_chaos.events import Called, Finished, Injected, Returned, Trace, find
 from forge_chaos.modelserver.transport import http, transports
 from tests.conformance.frameworks.play import raising, trial_of
-from tests.conformance.frameworks.wire import Wire
+from tests.conformance.frameworks.wire import PROMPT, Wire
 
 READ = ("read_file", {"path": "a.csv"})
 
@@ -77,7 +77,7 @@ def test_the_tools_of_managed_agents_pass_the_gate_too() -> None:
     below = ToolCallingAgent(
         [read_file], model(Wire([[READ]])), name="reader", description="Reads.", verbosity_level=-1
     )
-    hand_over = Wire([[("reader", {"task": "Read a.csv."})]])
+    hand_over = Wire([[("reader", {"task": PROMPT})]])
     above = ToolCallingAgent([], model(hand_over), managed_agents=[below], verbosity_level=-1)
     trace = trial_of(adapter.seat(above), [raising(ValueError("bad value"))])
     assert [(body.tool, body.by) for _, body in find(trace, Called)] == [("read_file", "reader")]

@@ -36,7 +36,9 @@ def test_help_starts_cold_in_the_time_of_a_few_bare_interpreters() -> None:
     assert found["import"] <= 4 * found["python"], found
 
 
-def test_a_fresh_workspace_in_memory_costs_a_twentieth_of_one_on_a_ram_disk_and_a_fake_one_ten_times() -> None:
+def test_beside_a_workspace_on_a_ram_disk_one_in_memory_costs_a_twentieth_and_a_fake_one_at_most_ten() -> (
+    None
+):
     found = workspaces.ratios()
     assert found["memory"] <= 0.05, found
     assert found["fake"] <= 10, found

@@ -23,6 +23,19 @@ def test_so_many_calls_fail_and_then_it_works_again() -> None:
     assert isinstance(natural.exception(PIPE), BrokenPipeError)
 
 
+def test_the_first_call_may_die_with_the_other_side_and_the_next_fails_at_once() -> None:
+    tool, trial = Answers("1"), Trial("closed")
+
+    async def first_and_second() -> tuple[bool, object]:
+        open_ = asyncio.ensure_future(disconnect(READ, tool, trial, hangs=1, code="connection"))
+        _, waiting = await asyncio.wait({open_}, timeout=0.01)
+        open_.cancel()
+        return bool(waiting), await disconnect(READ, tool, trial, hangs=1, code="connection")
+
+    assert asyncio.run(first_and_second()) == (True, Err("connection", "closed"))
+    assert (tool.ran, len(trial.fired)) == (0, 2)
+
+
 def test_it_is_opened_again_by_a_tool_that_runs_after_the_loss() -> None:
     trial = Trial("Broken pipe", runs={"reconnect": 1})
     for _ in range(5):

@@ -51,7 +51,13 @@ STORIES: tuple[tuple[Asked, ...], ...] = (  # where the calls round it matter, t
     (CALLS[0], ("append_file", {"path": "data/orders.csv", "text": "4000,40\n"})),
 )
 BATCH = (CALLS[0], CALLS[1])
-TOOL = [(f, v) for f in FAULTS.values() for v in f.variants if (v.seam or f.seam) == "tool"]
+SHELL = "restart"  # needs a shell that was moved, on disk: see test_restart
+TOOL = [
+    (f, v)
+    for f in FAULTS.values()
+    for v in f.variants
+    if (v.seam or f.seam) == "tool" and v.mechanism != SHELL
+]
 MODEL = [(f, v) for f in FAULTS.values() for v in f.variants if (v.seam or f.seam) == "model"]
 NOTHING_RUNS = ("disk_full", "rate_limited", "session_lost", "unavailable")
 UNTOUCHED = {  # the real tool does not run at once
@@ -211,8 +217,8 @@ def test_every_wording_reaches_the_agent_with_nothing_left_to_fill_in(fault: Fau
     rule, calls, batch = tried(fault, variant)[0]
     shown = set()
     for text in variant.text:
-        result = meet([replace(rule, text=text)], *calls, batch=batch).results[0]
-        assert result is not None
+        results = meet([replace(rule, text=text)], *calls * 2, batch=batch).results
+        result = next(result for result in results if result is not None)  # one may die unanswered first
         told = str(result.value) if isinstance(result, Ok) else natural.wording(result, "data/orders.csv")
         assert not re.search(r"\{(target|tool|limit|shown|total)\}", told)
         shown.add(told)
@@ -223,7 +229,7 @@ def test_every_wording_reaches_the_agent_with_nothing_left_to_fill_in(fault: Fau
 def test_no_two_variants_of_a_class_are_the_same(fault: Fault) -> None:
     seen: dict[str, str] = {}
     for variant in fault.variants:
-        if (variant.seam or fault.seam) != "tool":
+        if (variant.seam or fault.seam) != "tool" or variant.mechanism == SHELL:
             continue
         for lasts in variant.lasts:
             story = []

@@ -17,8 +17,8 @@ from forge_chaos.nouns import Err, Ok
 from .env import Answers, Trial, call, run
 
 READ = call("read_file", path="a.json")
-Into = Literal["wrong_type", "missing_field", "nan", "date"]
-INTO: tuple[Into, ...] = ("wrong_type", "missing_field", "nan", "date")
+Into = Literal["wrong_type", "missing_field", "nan", "date", "extra_field"]
+INTO: tuple[Into, ...] = ("wrong_type", "missing_field", "nan", "date", "extra_field")
 
 
 def reshaped(answer: Any, into: Into, seed: int = 1) -> Any:
@@ -38,6 +38,13 @@ def test_wrong_type_wraps_an_object_in_a_list_and_a_list_in_an_object() -> None:
 def test_text_stays_text_in_its_layout() -> None:
     assert reshaped('{"a": "é"}', "wrong_type") == '[{"a": "é"}]'
     assert reshaped('{\n  "a": 1\n}\n', "wrong_type") == '[\n  {\n    "a": 1\n  }\n]'
+
+
+def test_extra_field_adds_one_to_the_object_or_to_every_row_and_leaves_the_rest() -> None:
+    more = json.loads(reshaped('{"a": 1}', "extra_field"))
+    assert (more.pop("a"), len(more)) == (1, 1)
+    rows = reshaped([{"a": 1}, {"a": 2}], "extra_field")
+    assert [(row["a"], len(row)) for row in rows] == [(1, 2), (2, 2)]
 
 
 def test_missing_field_takes_one_field_from_the_object_or_from_every_row() -> None:

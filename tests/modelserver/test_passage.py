@@ -312,7 +312,7 @@ def test_without_a_model_the_way_out_is_told() -> None:
 
 
 @given(requests)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_whatever_comes_is_recorded_and_answered(request: dict[str, Any]) -> None:
     async def script(seat: ModelSeat, gate: ModelGate, tools: ToolGate) -> list[int]:
         return [(await seat.door(path, json.dumps(request).encode()))[0] for path in PATHS]

@@ -191,3 +191,39 @@ def test_the_folder_carries_our_process_number_so_that_it_can_be_put_away_after_
     disk: DiskWorkspace,
 ) -> None:
     assert disk.root.parent.name.startswith(f"forge-chaos-{os.getpid()}-")
+
+
+def test_a_cd_lasts_for_the_commands_that_follow(disk: DiskWorkspace) -> None:
+    assert disk.run("cd d && pwd", 5).output == "d\n"
+    assert disk.run("pwd; cat x", 5).output == "d\ntwo\n"
+    assert disk.run("cd ..", 5).exit == 0
+    assert disk.run("pwd", 5).output == ".\n"
+
+
+def test_the_exit_code_is_the_commands_own(disk: DiskWorkspace) -> None:
+    assert [disk.run(command, 5).exit for command in ("cd d; exit 3", "false", "nothing-like-it", "((")] == [
+        3,
+        1,
+        127,
+        2,
+    ]
+    assert disk.run("pwd", 5).output == "d\n"
+
+
+def test_a_shell_that_left_the_workspace_or_lost_its_folder_is_back_in_the_root(disk: DiskWorkspace) -> None:
+    for command in ("cd /", "mkdir gone && cd gone && rmdir ../gone"):
+        disk.run(command, 5)
+        assert disk.run("pwd", 5).output == ".\n"
+
+
+def test_a_command_that_is_killed_leaves_the_shell_where_it_was(disk: DiskWorkspace) -> None:
+    disk.run("cd d", 5)
+    assert disk.run("cd /; sleep 5", 0.2).exit is None
+    assert disk.run("pwd", 5).output == "d\n"
+
+
+def test_leave_puts_the_shell_back_into_the_root(disk: DiskWorkspace) -> None:
+    assert disk.leave() is False
+    disk.run("cd d", 5)
+    assert (disk.leave(), disk.leave()) == (True, False)
+    assert disk.run("pwd", 5).output == ".\n"
