@@ -25,6 +25,7 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 GLANCE = 0.02  # real seconds between two looks at threads still working
 PATIENCE = 5.0  # real seconds for which work outside of the loop holds the virtual clock
+ANYIO = "AnyIO worker thread"  # what anyio calls its own
 SPINS = 100_000  # turns of the loop in which no time passes, until going round counts as waiting
 
 
@@ -184,15 +185,19 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         A thread that was never counted, such as one that a worker has started, is not parked either.
         """
         token, trial = getattr(self._here, "token", None), self._trial
+        anyios = token is None and threading.current_thread().name == ANYIO
 
         async def run() -> T:
             held = token in self._threads
             self._threads.discard(token)
+            self._borrowed += anyios
             try:
                 return await wanted()
             finally:
-                if held and trial == self._trial:
-                    self._threads.add(token)
+                if trial == self._trial:
+                    if held:
+                        self._threads.add(token)
+                    self._borrowed = max(0, self._borrowed - anyios)
 
         return asyncio.run_coroutine_threadsafe(run(), self)
 

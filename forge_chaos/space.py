@@ -148,4 +148,4 @@ def space(cells: Iterable[Rule], order: Iterable[What] = ()) -> Space:
 
 def order_of(faults: Iterable[Fault]) -> tuple[What, ...]:
     """The variants of these classes, the simplest first: as they were named, and as each file states them."""
-    return tuple((fault.id, variant.id) for fault in faults for variant in fault.variants)
+    return tuple(dict.fromkeys((fault.id, variant.id) for fault in faults for variant in fault.variants))

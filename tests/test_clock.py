@@ -492,3 +492,74 @@ def test_a_loop_that_was_closed_is_no_trouble_for_its_threads() -> None:
     finally:
         threading.excepthook = before
     assert errors == []
+
+
+def test_an_anyio_thread_that_waits_for_the_loop_is_parked_and_counts_again_after() -> None:
+    anyio = pytest.importorskip("anyio")
+    loop = VirtualLoop(patience=60)
+
+    async def slow() -> str:
+        await asyncio.sleep(3600)
+        return "late"
+
+    async def main() -> tuple[str, int, int]:
+        loop.watch_anyio()
+        counts: list[int] = []
+
+        def work() -> str:
+            said = loop.call_from_thread(slow).result(10)
+            counts.append(loop.threads())
+            return said
+
+        said = await anyio.to_thread.run_sync(work)
+        return said, counts[0], loop.threads()
+
+    start = time.monotonic()
+    assert loop.run_until_complete(main()) == ("late", 1, 0)
+    assert loop.now == 3600
+    assert time.monotonic() - start < 30, "the clock waited for the thread that waited for the clock"
+    loop.run_until_complete(loop.shutdown_default_executor())
+    loop.close()
+
+
+def test_a_socket_whose_other_end_waits_for_the_loop_does_not_hold_the_clock() -> None:
+    loop = VirtualLoop(patience=60.0)
+
+    async def main() -> float:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            _, writer = await asyncio.open_connection(*server.getsockname())
+            port = writer.get_extra_info("sockname")[1]
+            assert loop.busy()
+            with loop.waited_for(port):
+                assert not loop.busy()
+                await asyncio.sleep(30)
+            with loop.waited_for(server.getsockname()[1]):  # another's: this loop has no such socket
+                assert loop.busy()
+            assert loop.busy()
+            writer.close()
+            await writer.wait_closed()
+        assert not loop.busy()
+        return loop.time()
+
+    assert loop.run_until_complete(main()) == 30.0
+    loop.close()
+
+
+def test_a_thread_that_waits_at_a_socket_for_the_loop_does_not_hold_the_clock() -> None:
+    loop = VirtualLoop(patience=60.0)
+    end = threading.Event()
+
+    async def main() -> float:
+        worker = loop.run_in_executor(None, end.wait)
+        assert loop.busy()
+        with loop.waited_for(1):
+            assert not loop.busy()
+            await asyncio.sleep(30)
+        assert loop.busy()
+        end.set()
+        await worker
+        return loop.time()
+
+    assert loop.run_until_complete(main()) == 30.0
+    loop.run_until_complete(loop.shutdown_default_executor())
+    loop.close()

@@ -18,8 +18,12 @@ def asynchronous(model: Any) -> Any:
     the client: how a framework meets a provider's refusal is what is tested."""
     from openai import AsyncOpenAI
 
-    client = http().AsyncClient(transport=transports(model.door)[1])
-    return AsyncOpenAI(api_key=KEY, base_url=BASE, http_client=client, max_retries=0)
+    return AsyncOpenAI(api_key=KEY, base_url=BASE, http_client=http_client(model), max_retries=0)
+
+
+def http_client(model: Any) -> Any:
+    """What carries the requests of `asynchronous`, for a framework that makes the official client itself."""
+    return http().AsyncClient(transport=transports(model.door)[1])
 
 
 def synchronous(model: Any, door: Blocking) -> Any:
@@ -40,4 +44,4 @@ def refusal() -> type[BaseException]:
     return APIStatusError
 
 
-__all__ = ["BASE", "KEY", "NAME", "asynchronous", "refusal", "synchronous"]
+__all__ = ["BASE", "KEY", "NAME", "asynchronous", "http_client", "refusal", "synchronous"]

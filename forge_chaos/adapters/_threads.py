@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import Executor, Future
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from forge_chaos.clock import Desk, VirtualLoop
@@ -109,4 +110,19 @@ async def blocking() -> AsyncIterator[Blocking]:
             await asyncio.wait(left, timeout=UNWIND)
 
 
-__all__ = ["Blocking", "Over", "blocking"]
+@contextmanager
+def sleeps(door: Blocking, module: Any) -> Iterator[None]:
+    """What a module of a framework calls `time.sleep` takes trial time, for its pauses between two tries."""
+    held = module.time
+
+    def sleep(seconds: float) -> None:
+        door.wait(lambda: asyncio.sleep(seconds))
+
+    module.time = SimpleNamespace(**{**vars(held), "sleep": sleep})
+    try:
+        yield
+    finally:
+        module.time = held
+
+
+__all__ = ["Blocking", "Over", "blocking", "sleeps"]

@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from functools import wraps
+from types import TracebackType
 from typing import Any
 
 from forge_chaos import natural
@@ -18,6 +19,7 @@ from forge_chaos.adapters._threads import Blocking
 from forge_chaos.nouns import Call, Err, Ok, Result, Tool, ToolSpec
 from forge_chaos.ports import Gate
 
+OURS = (__name__.partition(".")[0] + ".", "asyncio.", "concurrent.")  # what lies between the agent and its tool
 CallId = Callable[[], "str | None"]
 JSON_TYPES: Mapping[str, type] = {
     "string": str,
@@ -44,7 +46,15 @@ def value(result: Result, args: Mapping[str, Any], declared: ToolSpec | None) ->
     if isinstance(result, Ok):
         return result.value
     target = args.get(declared.target) if declared is not None and declared.target is not None else None
-    raise natural.exception(result, target if isinstance(target, str) else None)
+    error = natural.exception(result, target if isinstance(target, str) else None)
+    raise error.with_traceback(_users_own(error.__traceback__))
+
+
+def _users_own(trace: TracebackType | None) -> TracebackType | None:
+    """The frames from the tool's own on: some frameworks show a model the whole traceback."""
+    while trace is not None and str(trace.tb_frame.f_globals.get("__name__")).startswith(OURS):
+        trace = trace.tb_next
+    return trace
 
 
 def gated(

@@ -174,7 +174,7 @@ def _gated(tool: Any, declared: ToolSpec | None, gate: Gate, door: Blocking, by:
     for each in ("function", "async_function"):
         function = getattr(tool, each)
         if function is not None:
-            setattr(twin, each, gated(function, declared, gate, door, by=by))
+            setattr(twin, each, gated(function, declared, gate, door, by=lambda: by))
     return twin
 
 

@@ -156,7 +156,7 @@ def _gate(
         setattr(holder, name, new)
 
     invoker = tool.on_invoke_tool
-    impl = getattr(invoker, "_invoke_tool_impl", None)
+    impl: Any = getattr(invoker, "_invoke_tool_impl", None)
     cell = _cell(impl)
     if cell is not None:
         put(invoker, "_invoke_tool_impl", _known(impl))

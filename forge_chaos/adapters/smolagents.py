@@ -10,16 +10,12 @@ source elsewhere.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from copy import copy
-from types import SimpleNamespace
 from typing import Any
 
-from forge_chaos.adapters._threads import Blocking, blocking
+from forge_chaos.adapters._threads import Blocking, blocking, sleeps
 from forge_chaos.adapters._through import gated, offered_blocking
 from forge_chaos.errors import Misuse
 from forge_chaos.inference import spec
@@ -92,10 +88,10 @@ def _own(agent: Any) -> Agent:
 async def _run(agent: Any, prompt: str, door: Blocking) -> Answer:
     """The end of a run: an answer, its step limit as the last step's error, a refusal by the provider."""
     from openai import APIError
-    from smolagents import AgentGenerationError, AgentMaxStepsError
+    from smolagents import AgentGenerationError, AgentMaxStepsError, utils
 
     try:
-        with _waits(door):
+        with sleeps(door, utils):  # its pauses between two requests
             done = await door.run(lambda: agent.run(prompt))
     except AgentGenerationError as error:
         if isinstance(error.__cause__, APIError):
@@ -105,22 +101,6 @@ async def _run(agent: Any, prompt: str, door: Blocking) -> Answer:
     limit = bool(steps) and isinstance(getattr(steps[-1], "error", None), AgentMaxStepsError)
     output = getattr(done, "output", done) if type(done).__name__ == "RunResult" else done
     return Answer("" if output is None else str(output), "limit" if limit else None, steps)
-
-
-@contextmanager
-def _waits(door: Blocking) -> Iterator[None]:
-    """Its pauses between retries of a model request take trial time."""
-    from smolagents import utils
-
-    def sleep(seconds: float) -> None:
-        door.wait(lambda: asyncio.sleep(seconds))
-
-    held = utils.time
-    utils.time = SimpleNamespace(**{**vars(time), "sleep": sleep})
-    try:
-        yield
-    finally:
-        utils.time = held
 
 
 def _tool(declared: ToolSpec, function: Any) -> Any:
@@ -213,7 +193,7 @@ def _gated(tool: Any, declared: ToolSpec | None, gate: Gate, door: Blocking, by:
     forward = twin.forward
     if not inspect.ismethod(forward):  # made by `@tool`, whose forward says that it takes a self
         forward = getattr(forward, "__wrapped__", forward)
-    twin.forward = gated(forward, declared, gate, door, by=by)
+    twin.forward = gated(forward, declared, gate, door, by=lambda: by)
     return twin
 
 

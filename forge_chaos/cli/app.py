@@ -230,6 +230,7 @@ def fuzz(
     target: Annotated[
         Text, typer.Option(metavar="OUTCOME", help="Look for this end alone, such as damaged.")
     ] = None,
+    first: Annotated[bool, typer.Option("--first", help="Stop at the first failure.")] = False,
     save: Annotated[
         File, typer.Option(metavar="DIR", help="Write a regression file for each failure here.")
     ] = None,
@@ -288,7 +289,7 @@ def fuzz(
         as_json=as_json,
         yes=yes,
     )
-    return fuzzing.fuzz(request, budget, max_rules, target, save)
+    return fuzzing.fuzz(request, fuzzing.Search(budget, max_rules, target, first, save))
 
 
 @app.command()

@@ -8,7 +8,7 @@ import re
 import shlex
 import sys
 from contextlib import redirect_stdout
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -28,11 +28,22 @@ FILE = "fuzz.json"
 NEVER = ("invalid", "unfair", "not_reached", "recovered")  # outcomes that are no failure
 
 
-def fuzz(request: running.Request, budget: int, max_rules: int, target: str | None, save: Path | None) -> int:
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The options that `fuzz` has and `run` has not."""
+
+    budget: int
+    max_rules: int
+    target: str | None = None
+    first: bool = False
+    save: Path | None = None
+
+
+def fuzz(request: running.Request, search: Search) -> int:
     """Search, print what was found, return the exit code."""
-    outcome = _outcome(target)
+    outcome = _outcome(search.target)
     with redirect_stdout(sys.stderr):
-        result = _searched(request, budget, max_rules, outcome, save)
+        result = _searched(request, search, outcome)
     try:
         sys.stdout.write(_json(result) if request.as_json else told(result))
         sys.stdout.flush()
@@ -41,9 +52,7 @@ def fuzz(request: running.Request, budget: int, max_rules: int, target: str | No
     return result.exit
 
 
-def _searched(
-    request: running.Request, budget: int, max_rules: int, outcome: Outcome | None, save: Path | None
-) -> Result:
+def _searched(request: running.Request, search: Search, outcome: Outcome | None) -> Result:
     from forge_chaos.fuzzing.run import fuzz  # hypothesis is loaded by this alone
 
     stated = settings.read(Path.cwd())
@@ -53,21 +62,19 @@ def _searched(
         _ = made.scenarios
         agree = consent(setup.model, request.yes, os.environ)
         if agree is not None:
-            agree(budget)
+            agree(search.budget)
         directory = _directory(request.out, made.agent)
-
-        def kept(failure: Failure) -> Failure:
-            return _kept(failure, made, directory if save is None else save, save is not None)
-
+        folder = directory if search.save is None else search.save
         with running.progress_bar(request.as_json) as progress, stoppable(progress) as watched:
             result = fuzz(
                 made,
                 directory,
-                budget=budget,
-                max_rules=max_rules,
+                budget=search.budget,
+                max_rules=search.max_rules,
                 outcome=outcome,
+                most=1 if search.first else None,
                 progress=watched,
-                told=kept,
+                told=lambda failure: _kept(failure, made, folder),
             )
     (directory / FILE).write_text(_json(result), encoding="utf-8")
     return result
@@ -89,7 +96,7 @@ def _directory(out: Path | None, agent: str) -> Path:
     return out
 
 
-def _kept(failure: Failure, made: campaign.Campaign, folder: Path, wanted: bool) -> Failure:
+def _kept(failure: Failure, made: campaign.Campaign, folder: Path) -> Failure:
     """The failure with its regression file, where one can say it all, and the command that shows it again."""
     setup = made.setup
     command = running_command(failure, setup)
@@ -110,8 +117,7 @@ def _kept(failure: Failure, made: campaign.Campaign, folder: Path, wanted: bool)
         )
     )
     command = ["forge-chaos", "replay", str(path)]
-    for option, value in (("--adapter", setup.adapter),):
-        command += [option, value] if value is not None else []
+    command += ["--adapter", setup.adapter] if setup.adapter is not None else []
     command += _places(setup)
     return replace(failure, command=shlex.join(command), saved=str(path))
 

@@ -37,7 +37,7 @@ def serve(
         raise Misuse(f"scenario {name!r} has no solution.py, so there is nothing that a model could play.")
     specs = specs_of(scenario)
     budget = 20 + REQUESTS * max(1, scenario.limits.steps)
-    trials = Trials(lambda: ScriptedModel(scenario, persona, specs, budget, window))
+    trials = Trials(lambda trial: ScriptedModel(scenario, persona, specs, budget, window, name=trial))
 
     async def answer(path: str, body: bytes, client: int) -> tuple[int, bytes]:
         response = trials(path, body)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from forge_chaos.nouns import Rule
@@ -23,7 +24,9 @@ def smaller(plan: Rules, space: Space) -> Iterator[Rules]:
         yield from _simpler(plan, at, space)
 
 
-def minimal(plan: Rules, space: Space, fails: Callable[[Rules], bool], keep: Callable[[Rules], None]) -> Rules:
+def minimal(
+    plan: Rules, space: Space, fails: Callable[[Rules], bool], keep: Callable[[Rules], None]
+) -> Rules:
     """The plan that is left when no step of `smaller` fails any more: such a plan is 1-minimal.
 
     `keep` is told of each plan on the way. What `fails` raises ends it. A step is not taken up from the
@@ -32,9 +35,9 @@ def minimal(plan: Rules, space: Space, fails: Callable[[Rules], bool], keep: Cal
     before: Rules = ()
     while plan != before:
         before = plan
-        plan = _descended(plan, lambda here: _fewer(here), fails, keep)
+        plan = _descended(plan, _fewer, fails, keep)
         for at in range(len(plan)):
-            plan = _descended(plan, lambda here, at=at: _simpler(here, at, space), fails, keep)
+            plan = _descended(plan, partial(_simpler, at=at, space=space), fails, keep)
     return ordered(plan, space)
 
 

@@ -177,7 +177,9 @@ class Search:
             return self.attempts(self.scenario, ordered(candidate, self.whole)).key == key
 
         try:
-            minimal(plan, self.whole, fails, lambda smaller: best.__setitem__(0, ordered(smaller, self.whole)))
+            minimal(
+                plan, self.whole, fails, lambda smaller: best.__setitem__(0, ordered(smaller, self.whole))
+            )
             whole = True
         except Spent:
             whole = False

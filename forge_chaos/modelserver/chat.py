@@ -62,8 +62,8 @@ def view(body: Mapping[str, Any]) -> View:
     return View(task, tuple(pairs), tools, not tools or choice == "none", answer, alone)
 
 
-def render(body: Mapping[str, Any], view: View, move: Move, number: int = 0) -> dict[str, Any]:
-    """The completion that makes the move. `number` is that of the request: equal ones have ids of their own."""
+def render(body: Mapping[str, Any], view: View, move: Move, number: str = "") -> dict[str, Any]:
+    """The completion that makes the move. `number` tells equal requests apart: each has an id of its own."""
     if isinstance(move, Say) and view.answer_tool is None:
         text = shaping.shaped(body.get("response_format"), move.text)
         message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}

@@ -35,7 +35,8 @@ class ScriptedModel:
     requests, `window` their size in tokens of four characters.
 
     A path with the query `?retry=N` is a retry by the client: the ledger does not advance.
-    `clean`: no fault is planned, so a solution that raises by itself is a bug of the scenario.
+    `clean`: no fault is planned, so a solution that raises by itself is a bug of the scenario. `name`: models
+    of different names never give the same id to two responses.
     """
 
     def __init__(
@@ -46,9 +47,10 @@ class ScriptedModel:
         budget: int = BUDGET,
         window: int | None = None,
         clean: bool = False,
+        name: str = "",
     ) -> None:
         self._player = Player(scenario, persona(persona_name), specs, clean)
-        self._budget, self._window, self._requests = budget, window, 0
+        self._budget, self._window, self._requests, self._name = budget, window, 0, name
         self._memory = Memory()
 
     def __call__(self, path: str, body: bytes) -> Response:
@@ -86,10 +88,14 @@ class ScriptedModel:
             return _refused(wire, 400, wrong)
         view = chat.view(asked)
         move = self._player.move(view, retry=query.startswith("retry="))
-        reply = wire.reply(chat.render(asked, view, move, self._requests), request)
+        reply = wire.reply(chat.render(asked, view, move, f"{self._name} {self._requests}"), request)
         self._memory.keep(whole, reply)
         wait = move.wait if isinstance(move, Ask) else 0.0
         return Response(200, wire.stream(reply, request) if request.get("stream") else dump(reply), wait)
+
+    def keeps(self, id: str) -> bool:
+        """Can a request go on from the response of this id?"""
+        return self._memory.missing({"previous_response_id": id}) is None
 
     def withdraw(self) -> None:
         """The last response never reached the caller (a fault replaced it): it was not asked."""

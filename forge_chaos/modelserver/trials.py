@@ -17,16 +17,16 @@ KEPT = 1_000  # trials
 
 
 class Trials:
-    """Models by trial, each with a ledger and a budget of its own. `make` makes one.
+    """Models by trial, each with a ledger and a budget of its own. `make(name)` makes one.
 
     `/t/NAME/v1/...` is the trial of that name. Without one, a conversation that shows no call and no result
-    begins a trial, and one that does goes on with the trial that was asked last of those whose last request it
-    extends; where it extends none, with the one asked last.
+    begins a trial. One that does goes on with the trial whose last request it extends; of several, and where it
+    extends none, with the one asked last. What goes on from a response belongs to the trial that gave it.
     """
 
-    def __init__(self, make: Callable[[], ScriptedModel]) -> None:
+    def __init__(self, make: Callable[[str], ScriptedModel]) -> None:
         self._make = make
-        self._named: OrderedDict[str, ScriptedModel] = OrderedDict()
+        self._models: OrderedDict[str, ScriptedModel] = OrderedDict()
         self._shown: dict[str, tuple[Pair, ...]] = {}
         self._begun = 0
 
@@ -35,12 +35,17 @@ class Trials:
         named = NAMED.match(path)
         if named is not None:
             return self._model(named[1])(named[2], body)
-        if wires.at(path) is None:
-            return self._make()(
+        wire, request = wires.at(path), _read(body)
+        if wire is None:
+            return self._make("")(
                 path, body
             )  # no conversation: what models there are, a count, a wrong address
-        pairs, goes_on = self._read(path, body)
-        name = self._last(pairs) if pairs or goes_on or "?retry=" in path else None
+        pairs = _pairs(wire, request)
+        before = request.get("previous_response_id")
+        if before is not None:
+            name = next((n for n, model in reversed(self._models.items()) if model.keeps(str(before))), None)
+        else:
+            name = self._last(pairs) if pairs or "?retry=" in path else None
         if name is None:
             self._begun += 1
             name = f"/{self._begun}"  # no name that a path can give
@@ -49,37 +54,32 @@ class Trials:
         return model(path, body)
 
     def _model(self, name: str) -> ScriptedModel:
-        if name not in self._named:
-            self._named[name] = self._make()
-            if len(self._named) > KEPT:
-                gone, _ = self._named.popitem(last=False)
+        if name not in self._models:
+            self._models[name] = self._make(name)
+            if len(self._models) > KEPT:
+                gone, _ = self._models.popitem(last=False)
                 self._shown.pop(gone, None)
-        self._named.move_to_end(name)
-        return self._named[name]
+        self._models.move_to_end(name)
+        return self._models[name]
 
     def _last(self, pairs: tuple[Pair, ...]) -> str | None:
-        asked = [name for name in reversed(self._named) if name in self._shown]
+        asked = [name for name in reversed(self._models) if name in self._shown]
         longest = sorted(asked, key=lambda name: len(self._shown[name]), reverse=True)
         extended = (name for name in longest if pairs[: len(self._shown[name])] == self._shown[name])
         return next(extended, asked[0] if asked else None)
 
-    @staticmethod
-    def _read(path: str, body: bytes) -> tuple[tuple[Pair, ...], bool]:
-        """What calls and results a request shows, and whether it goes on from what is kept."""
-        wire = wires.at(path)
-        try:
-            request: Any = json.loads(body)
-        except (ValueError, RecursionError):
-            return (), False
-        if wire is None or not isinstance(request, Mapping):
-            return (), False
-        goes_on = request.get("previous_response_id") is not None
-        if wire.check(request) is not None and not goes_on:
-            return (), False
-        try:
-            return chat.view(wire.chat(request)).pairs, goes_on
-        except (KeyError, TypeError):  # no whole conversation by itself
-            return (), goes_on
+
+def _read(body: bytes) -> Mapping[str, Any]:
+    try:
+        request: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return request if isinstance(request, Mapping) else {}
+
+
+def _pairs(wire: wires.Wire, request: Mapping[str, Any]) -> tuple[Pair, ...]:
+    """The calls and results that a good request shows."""
+    return () if wire.check(request) is not None else chat.view(wire.chat(request)).pairs
 
 
 __all__ = ["Trials"]

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from pyfakefs.fake_filesystem import FakeDirectory, FakeFile
-from pyfakefs.helpers import get_uid
+from pyfakefs.helpers import PERM_WRITE, get_uid
 
 from forge_chaos.errors import Misuse
 from forge_chaos.worlds._detours import WAY, Watch
@@ -48,9 +48,8 @@ class FakeWorkspace(Files):
         self._forbidden = 0
         self._closed = False
         self._watch = Watch(PLACE)
-        self._patch = Patch(f"{PLACE}/tmp")
+        self._patch = Patch.start(f"{PLACE}/tmp")
         try:
-            self._patch.start()
             self._fs: Any = self._patch.fs
             self._user = get_uid()
             self._begin(plain)
@@ -206,8 +205,21 @@ class FakeWorkspace(Files):
         return True
 
     def _need_space(self, path: str, more: int) -> None:
-        if more > 0 and not self._others and not self._room(more):
+        if self._others:
+            return
+        self._need_right(path, self._tree.node(path) or self._tree.node(parent(path)))
+        if more > 0 and not self._room(more):
             raise failure(errno.ENOSPC, path)
+
+    def _need_any(self, path: str) -> None:
+        super()._need_any(path)
+        if not self._others:
+            self._need_right(path, self._tree.node(parent(path)))
+
+    def _need_right(self, path: str, node: FakeFile | None) -> None:
+        """A scenario's tools are the user's hands too: what its own code may not change, they may not."""
+        if node is not None and not node.has_permission(PERM_WRITE):
+            self._told(errno.EACCES, path)
 
     @contextmanager
     def _hand(self) -> Iterator[None]:

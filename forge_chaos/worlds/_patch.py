@@ -58,8 +58,8 @@ class _Left(set[Any]):
 class Patch(Patcher):
     """On from `start` to `stop`. `fs` is the fake file system, `tmp` where temporary files go meanwhile.
 
-    There is one at a time in a process, from when it is made until `stop`: another thread waits for its
-    turn. Raises Misuse when this thread has one already.
+    There is one at a time in a process: in another thread `start` waits for its turn. It raises Misuse
+    when this thread has one on already.
     """
 
     # Its own, so that a user's tests with pyfakefs in the same process keep theirs.
@@ -73,7 +73,6 @@ class Patch(Patcher):
     REF_COUNT = 0
 
     def __init__(self, tmp: str) -> None:
-        _take_turn()
         # Its own way with imports makes every module of the trial anew in the next one: not used.
         super().__init__(allow_root_user=False, use_dynamic_patch=False)
         self._tmp = tmp
@@ -82,18 +81,25 @@ class Patch(Patcher):
         self._pauses = 0
         self._pausing = threading.Lock()
         self._on = False
-
-    def start(self) -> None:
-        self._on = True
         self._tempdir = tempfile.tempdir
-        self.setUp()
+
+    @classmethod
+    def start(cls, tmp: str) -> Patch:
+        _take_turn()  # first: two that are only made already get into each other's way
+        try:
+            made = cls(tmp)
+            made.setUp()
+            made._on = True
+        except BaseException:
+            _give_turn()
+            raise
+        return made
 
     def stop(self) -> None:
         try:
             with self._pausing:
-                if self._on:
-                    self._on = False
-                    self.tearDown()
+                self._on = False
+                self.tearDown()
         finally:
             _give_turn()
 

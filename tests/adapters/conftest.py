@@ -10,11 +10,14 @@ PACKAGES = {
     "test_haystack.py": "haystack",
     "test_dspy.py": "dspy",
     "test_openai_agents.py": "agents",
+    "test_ag2.py": "ag2",
     "test_strands.py": "strands",
     "test_langgraph.py": "langgraph",
     "test_autogen.py": "autogen_agentchat",
     "test_agent_framework.py": "agent_framework",
     "test_google_adk.py": "google.adk",
+    "test_mcp.py": "mcp.server.mcpserver",
+    "test_fastmcp.py": "fastmcp.server",
 }
 
 

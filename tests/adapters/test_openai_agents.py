@@ -38,9 +38,9 @@ def with_model(agent: Any, wire: Wire) -> Any:
 def test_the_function_is_where_we_look_for_it() -> None:
     """A private seam: this is what tells that a new version has moved it."""
     tool = function_tool(read_file)
-    cell = _cell(tool.on_invoke_tool._invoke_tool_impl)  # type: ignore[attr-defined]
+    cell = _cell(tool.on_invoke_tool._invoke_tool_impl)
     assert cell.cell_contents is read_file
-    assert _cell(Agent(name="x").as_tool("ask", "ask").on_invoke_tool._invoke_tool_impl) is None  # type: ignore[attr-defined]
+    assert _cell(Agent(name="x").as_tool("ask", "ask").on_invoke_tool._invoke_tool_impl) is None
 
 
 def test_after_a_trial_the_function_is_back_also_in_a_copy_of_the_tool() -> None:
@@ -48,9 +48,9 @@ def test_after_a_trial_the_function_is_back_also_in_a_copy_of_the_tool() -> None
     twin = copy(tool)
     wire = Wire([[READ]])
     agent = with_model(Agent(name="Reader", tools=[tool, twin]), wire)
-    before = [each.on_invoke_tool._invoke_tool_impl for each in (tool, twin)]  # type: ignore[attr-defined]
+    before = [each.on_invoke_tool._invoke_tool_impl for each in (tool, twin)]
     tried(agent, wire, [raising(ValueError("x"))])
-    assert [each.on_invoke_tool._invoke_tool_impl for each in (tool, twin)] == before  # type: ignore[attr-defined]
+    assert [each.on_invoke_tool._invoke_tool_impl for each in (tool, twin)] == before
     assert _cell(before[0]).cell_contents is read_file
 
 

@@ -4,13 +4,13 @@ shows it. Each is our own agent's loop but for one step."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from forge_chaos import reference
 from forge_chaos.nouns import Scenario
-from forge_chaos.specimens._loop import Call, Message, Told, arguments, loop, name_of
+from forge_chaos.specimens._loop import Call, Told, arguments, loop, name_of
 from forge_chaos.specimens.pairing import swaps
 
 
@@ -131,12 +131,12 @@ async def waits_without_limit(task: Any, tools: Any, model: Any) -> str:
 
 
 async def mails_unsure(task: Any, tools: Any, model: Any) -> str:
-    """When the mail seems to have failed and the ledger cannot be read, the mail is sent again."""
+    """When the mail was not answered in time and the ledger cannot be read, the mail is sent again."""
     failed: list[Call] = []
 
     async def perform(tools: Any, call: Call) -> Told:
         told = await reference.perform(tools, call)
-        if told[1] and name_of(call) == "send_mail":
+        if told[1] and name_of(call) == "send_mail" and "timed out" in told[0]:
             failed.append(call)
         if told[1] and name_of(call) == "list_ledger" and failed:
             await reference.perform(tools, failed[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ HOME = ROOT / ".frameworks"
 KITS = ROOT / "tests" / "conformance" / "frameworks"
 SHARED = ("__init__", "conftest", "kit", "play", "wire")
 FIRST = ("langgraph", "pydantic-ai", "openai-agents", "smolagents", "autogen", "mcp")
+EXTRAS = {"fastmcp": "mcp"}  # where the extra has another name
 LIMIT = 1800  # seconds for one step: what hangs is ended and has failed
 
 
@@ -30,7 +32,8 @@ def made(name: str, fresh: bool = False) -> Path:
     """The Python of the framework's environment, with this checkout and the extra of that name in it."""
     if fresh or not python(name).exists():
         uv("venv", "--clear", "--python", sys.executable, str(HOME / name))
-    uv("pip", "install", "--python", str(python(name)), "-e", f"{ROOT}[{name}]", "pytest-xdist")
+    extra = EXTRAS.get(name, name)
+    uv("pip", "install", "--python", str(python(name)), "-e", f"{ROOT}[{extra}]", "pytest-xdist")
     return python(name)
 
 
@@ -44,7 +47,12 @@ def passes(name: str, fast: bool = False) -> bool:
     words = [str(KITS), *([str(own)] if own.exists() else []), "-p", "no:cacheprovider", "-q"]
     chosen = ["-m", "not slow"] if fast else []
     command = [str(python(name)), "-m", "pytest", *words, *chosen]
-    return (
-        subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, timeout=LIMIT, check=False).returncode
-        == 0
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "CONFORMANCE_OF": name},
+        stdin=subprocess.DEVNULL,
+        timeout=LIMIT,
+        check=False,
     )
+    return done.returncode == 0

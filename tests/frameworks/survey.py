@@ -20,12 +20,21 @@ from forge_chaos.gate import Resolved
 from forge_chaos.nouns import Call, Err, Limits, Ok, Rule, Scenario, Tool
 from forge_chaos.worlds.files import files
 from tests.conformance.frameworks.wire import PROMPT, Turn, Wire
+from tests.frameworks.environments import EXTRAS
 from tests.gates import Planned
 
 SHOWN = 400  # characters of a text
 STEPS = 10
 FILE = "a.csv"
 READ: tuple[str, dict[str, Any]] = ("read_file", {"path": FILE})
+
+
+class Row:
+    """What no wire can hold."""
+
+    def __repr__(self) -> str:
+        return "<Row 1>"
+
 
 RAISED: dict[str, Callable[[], BaseException]] = {
     "FileNotFoundError": lambda: FileNotFoundError(2, "No such file or directory", FILE),
@@ -44,7 +53,7 @@ GIVEN: dict[str, Any] = {
     "NaN in a dict": {"rows": float("nan")},
     "bytes": b"\xff\xfe\x00",
     "lone surrogate": "caf\udce9",
-    "an object": object(),
+    "an object": Row(),
 }
 
 
@@ -115,6 +124,7 @@ def limit(name: str) -> dict[str, Any]:
 
 def packages(name: str) -> dict[str, str]:
     """The exact versions of what the extra of that name asks for."""
+    name = EXTRAS.get(name, name)
     found = {}
     for line in requires("forge-chaos") or ():
         if f"extra == '{name}'" in line or f'extra == "{name}"' in line:

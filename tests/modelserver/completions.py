@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=60)
+texts = st.text(st.characters(codec="utf-8"), max_size=60)
 objects = st.dictionaries(st.text(max_size=4), st.text(max_size=30) | st.integers() | st.none(), max_size=3)
 
 

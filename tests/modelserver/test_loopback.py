@@ -68,7 +68,9 @@ def test_a_client_on_the_loop_waits_in_trial_time() -> None:
 def test_a_client_s_own_time_limit_is_in_trial_time_too() -> None:
     async def main(loop: VirtualLoop) -> float:
         with loopback(model(4_000)) as url:
-            async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0, timeout=60) as client:
+            async with openai.AsyncOpenAI(
+                base_url=f"{url}/v1", api_key="none", max_retries=0, timeout=60
+            ) as client:
                 with pytest.raises(openai.APITimeoutError):
                     await client.chat.completions.create(model="m", messages=MESSAGES)
         return loop.time()
@@ -145,7 +147,7 @@ def test_a_request_that_nothing_answers_is_known_to_hang() -> None:
 
     async def main(loop: VirtualLoop) -> str:
         hung = loop.create_future()
-        loop.on_idle = lambda: hung.done() or hung.set_result(None)
+        loop.on_idle = lambda: None if hung.done() else hung.set_result(None)
         with loopback(never) as url:
             async with openai.AsyncOpenAI(
                 base_url=f"{url}/v1", api_key="none", max_retries=0, timeout=None

@@ -130,7 +130,8 @@ def said(path: str, body: bytes) -> dict[str, Any]:
     """The assistant message in an answer, plain or streamed."""
     wire = wires.at(path)
     assert wire is not None
-    found = json.loads(body) if body.startswith(b"{") else wire.gather(body)
+    found: dict[str, Any] | None = json.loads(body) if body.startswith(b"{") else wire.gather(body)
+    assert found is not None
     completion = wire.completion(found)
     assert completion is not None
     message: dict[str, Any] = completion["choices"][0]["message"]
@@ -208,15 +209,15 @@ def test_a_form_that_no_text_has_is_refused_and_one_that_it_has_is_given(path: s
 def test_where_an_answer_tool_is_forced_the_answer_goes_through_it_on_every_wire(path: str) -> None:
     schema = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
     function = {"name": "final_answer", "description": "", "parameters": schema}
-    forced: dict[str, Any] = {
+    forced: Mapping[str, dict[str, Any]] = {
         CHAT: {"tools": [{"type": "function", "function": function}], "tool_choice": "required"},
         RESPONSES: {"tools": [{"type": "function", **function}], "tool_choice": "required"},
         MESSAGES: {
             "tools": [{"name": "final_answer", "input_schema": schema}],
             "tool_choice": {"type": "any"},
         },
-    }[path]
-    told = said(path, model()(path, asking(path, FIRST, **forced)).body)
+    }
+    told = said(path, model()(path, asking(path, FIRST, **forced[path])).body)
     [call] = told["tool_calls"]
     assert call["function"]["name"] == "final_answer"
     assert json.loads(call["function"]["arguments"])["answer"].startswith("FAILED: there is no tool")

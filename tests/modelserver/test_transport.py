@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from forge_chaos.errors import Misuse
+from forge_chaos.modelserver import sse
 from forge_chaos.modelserver.server import ScriptedModel
 from forge_chaos.modelserver.transport import drive, http, transports
 from tests.modelserver import small
 
 openai: Any = pytest.importorskip("openai")
+anthropic: Any = pytest.importorskip("anthropic")
 MESSAGES = [{"role": "user", "content": small.SUM.prompt}]
 TOOLS = [one.openai() for one in small.SPECS.values()]
 
@@ -99,3 +101,49 @@ def test_an_older_client_is_built_on_another_library(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "openai", older)
     assert http() is httpx
     assert json.loads(httpx.Response(200, content=b"{}").text) == {}
+
+
+def test_an_answer_of_events_comes_one_event_at_a_time() -> None:
+    body = sse.event({"a": 1}) + sse.event({"b": 2}, "x") + sse.DONE
+
+    async def door(path: str, given: bytes) -> tuple[int, bytes]:
+        return 200, body
+
+    async def run() -> list[bytes]:
+        client = http().AsyncClient(transport=transports(door)[1])
+        async with client as plain, plain.stream("POST", "http://model/v1/x") as response:
+            assert response.headers["content-type"] == "text/event-stream"
+            return [part async for part in response.aiter_raw()]
+
+    wanted = [sse.event({"a": 1}), sse.event({"b": 2}, "x"), sse.DONE]
+    assert asyncio.run(run()) == wanted
+    with (
+        http().Client(transport=transports(door)[0]) as plain,
+        plain.stream("POST", "http://model/v1/x") as response,
+    ):
+        assert list(response.iter_raw()) == wanted
+
+
+@pytest.mark.parametrize(
+    ("error", "seen"), [(TimeoutError, "APITimeoutError"), (ConnectionResetError, "APIConnectionError")]
+)
+def test_an_answer_that_never_came_is_what_the_client_makes_of_it(error: type[Exception], seen: str) -> None:
+    async def door(path: str, given: bytes) -> tuple[int, bytes]:
+        raise error("gone")
+
+    with http().Client(transport=transports(door)[0]) as plain:
+        client = openai.OpenAI(api_key="none", base_url="http://model/v1", http_client=plain, max_retries=0)
+        with pytest.raises(openai.APIConnectionError) as caught:
+            client.chat.completions.create(model="m", messages=MESSAGES)
+    assert type(caught.value).__name__ == seen
+
+    async def run() -> str:
+        async with http("anthropic").AsyncClient(transport=transports(door, "anthropic")[1]) as plain:
+            client = anthropic.AsyncAnthropic(
+                api_key="none", base_url="http://model", http_client=plain, max_retries=0
+            )
+            with pytest.raises(anthropic.APIConnectionError) as caught:
+                await client.messages.create(model="m", max_tokens=9, messages=MESSAGES)
+        return type(caught.value).__name__
+
+    assert asyncio.run(run()) == seen

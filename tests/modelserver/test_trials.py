@@ -17,9 +17,9 @@ class Made:
         self.count = 0
         self._options = options
 
-    def __call__(self) -> ScriptedModel:
+    def __call__(self, name: str) -> ScriptedModel:
         self.count += 1
-        return ScriptedModel(small.SUM, "expert", small.SPECS, **self._options)
+        return ScriptedModel(small.SUM, "expert", small.SPECS, name=name, **self._options)
 
 
 def id_of(path: str, body: bytes) -> str:
@@ -68,31 +68,31 @@ def test_two_conversations_at_a_time_are_told_apart_by_what_they_show() -> None:
         history.append(said(CHAT, trials(CHAT, asking(CHAT, history)).body))
         history += result(history[-1], text)
 
-    one, other = list(FIRST), list(FIRST)
+    one: list[dict[str, Any]] = list(FIRST)
+    other: list[dict[str, Any]] = list(FIRST)
     step(one, "id,amount\nA,1\n")
     step(other, "id,amount\nA,2\n")
     for _ in range(2):
         step(one, "wrote 1 characters to out/total.txt")
         step(other, "wrote 1 characters to out/total.txt")
     assert made.count == 2
-    texts = [
-        json.loads(call["function"]["arguments"]).get("text")
-        for h in (one, other)
-        for call in h[3]["tool_calls"]
-    ]
-    assert texts == ["1", "2"]
-    assert (
-        one[5]["tool_calls"][0]["id"] == other[5]["tool_calls"][0]["id"]
-    )  # neither was asked for by the other
+    written = [history[3]["tool_calls"][0]["function"]["arguments"] for history in (one, other)]
+    assert [json.loads(arguments)["text"] for arguments in written] == ["1", "2"]
+    # Each has asked for its own alone: both read back for the first time.
+    assert [history[5]["tool_calls"][0]["id"][-2:] for history in (one, other)] == ["_0", "_0"]
 
 
 def test_what_goes_on_from_what_is_kept_goes_on() -> None:
     made = Made()
     trials = Trials(made)
     begun = json.loads(trials(RESPONSES, asking(RESPONSES, FIRST)).body)
+    later = json.loads(trials(RESPONSES, asking(RESPONSES, FIRST)).body)
+    assert begun["id"] != later["id"]
     response = trials(RESPONSES, going_on(begun, output(begun, "id,amount\nA,1\n")))
     assert said(RESPONSES, response.body)["tool_calls"][0]["function"]["name"] == "write_file"
-    assert made.count == 1
+    assert made.count == 2
+    lost = trials(RESPONSES, going_on({"id": "resp_x"}, {"role": "user", "content": "x"}))
+    assert json.loads(lost.body)["error"]["code"] == "previous_response_not_found"
 
 
 def test_a_retry_begins_no_trial() -> None:

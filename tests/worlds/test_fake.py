@@ -139,6 +139,14 @@ def test_rights_can_be_taken_away_for_a_while(fake: FakeWorkspace) -> None:
         assert failed(lambda: opened("d/x", "a")) == (errno.EACCES, "d/x")
         assert tried()
         assert failed(lambda: os.remove("d/x"))[0] == errno.EACCES
+        for ours in (
+            lambda: fake.write("d/x", b"1"),
+            lambda: fake.delete("d/x"),
+            lambda: fake.write("d/n", b""),
+        ):
+            assert failed(ours)[0] == errno.EACCES
+        with fake.other_hand():
+            fake.write("d/x", b"two\n!")
     with fake.no_rights("not/there"):
         Path("a").write_text("may be written")
     Path("d/x").write_text("again")

@@ -14,6 +14,7 @@ from forge_chaos import trial
 from forge_chaos.executors import _worker
 from forge_chaos.worlds._fake import FakeWorkspace
 
+HELD = {"Path": Path}
 HELPER = """
 import os
 from os import listdir as names
@@ -68,6 +69,11 @@ def test_doors_imported_in_a_function_are_the_fake_ones_too() -> None:
 
         assert late.listdir(".") == ["a"]
         assert Late("a").read_text() == "one"
+
+
+def test_a_path_class_that_no_patch_finds_leads_to_the_fake_too() -> None:
+    with closing(FakeWorkspace({"a": b"one"})):
+        assert HELD["Path"]("a").read_text() == (HELD["Path"].cwd() / "a").read_text() == "one"
 
 
 def test_paused_means_the_real_files_for_us_and_none_for_the_agent(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from pyfakefs.fake_filesystem import FakeFilesystem
+from pyfakefs.fake_filesystem import FakeFilesystem, FakeOsModule, FakePathModule
 
 from forge_chaos.worlds._tree import Tree, content
 
@@ -14,7 +14,7 @@ def tree() -> Tree:
     fs.create_file("/outside", contents="secret")
     for link, target in {"file": "d/x", "folder": "d", "out": "/outside", "gone": "nope"}.items():
         fs.create_symlink(f"/top/{link}", target)
-    return Tree(top, "/top", lambda path: str(fs.realpath(path)))
+    return Tree(top, "/top", FakePathModule(fs, FakeOsModule(fs)).realpath)
 
 
 def test_links_are_followed_inside_and_refused_outside(tree: Tree) -> None:

@@ -17,7 +17,7 @@ def build(functions: Sequence[Callable[..., Any]], wire: Wire) -> Any:
     from autogen_agentchat.agents import AssistantAgent
     from autogen_ext.models.openai import OpenAIChatCompletionClient
 
-    client: Any = OpenAIChatCompletionClient(model="gpt-4o", api_key="none")
+    client: Any = OpenAIChatCompletionClient(model="gpt-4o-2024-08-06", api_key="none")
     client._client = wire.asynchronous()
     return AssistantAgent("assistant", client, tools=list(functions), max_tool_iterations=20)
 
@@ -33,4 +33,7 @@ KIT = Kit(
     build,
     play,
     stock="stock/autogen_files.py:agent",
+    unequal={
+        "CancelledError": "either way the agent waits for its tool for ever: a test's own limit ends the one, ours the other"
+    },
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -12,6 +13,7 @@ from typing import Any
 from tests.conformance.frameworks.wire import Wire
 
 HERE = Path(__file__).parent
+ONLY = "CONFORMANCE_OF"  # the variable that names one kit
 SHARED = ("__init__", "conftest", "kit", "play", "wire")
 
 
@@ -27,6 +29,7 @@ class Kit:
     reply side by side. `stock`: an agent file beside this one that imports nothing of ours, and the tools
     that it has are those of the scenario `sum_orders`. `unequal`: exception types, by name, under which
     an injected fault and a tool that raises cannot be told to be the same, each with the reason.
+    `modelless`: the object brings no model of its own, so that a trial always hands it one.
     """
 
     name: str
@@ -37,6 +40,7 @@ class Kit:
     parallel: bool = True
     stock: str | None = None
     unequal: dict[str, str] = field(default_factory=dict)
+    modelless: bool = False
 
     def __str__(self) -> str:
         return self.name
@@ -50,6 +54,13 @@ def names() -> list[str]:
 
 
 def kits() -> list[Kit]:
-    """Those whose framework is installed here."""
+    """Those whose framework is installed here; the one that is asked for, if the environment names one."""
+    asked = os.environ.get(ONLY)
     found: list[Kit] = [import_module(f"{__package__}.{name}").KIT for name in names()]
-    return [kit for kit in found if find_spec(kit.package) is not None]
+    return [kit for kit in found if installed(kit.package) and asked in (None, kit.name)]
+
+
+def installed(package: str) -> bool:
+    """Can it be imported, every package above it too?"""
+    parent = package.rpartition(".")[0]
+    return (not parent or installed(parent)) and find_spec(package) is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,8 @@ from forge_chaos.worlds.files import files
 from tests.conformance.frameworks.kit import Kit
 from tests.conformance.frameworks.wire import PROMPT, Turn, Wire
 from tests.gates import Planned
+
+FRAMES = re.compile(r'^  File ".*\n(?:    .*\n)*', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ def behind_the_gate(
 ) -> tuple[Seen, Trace]:
     """As a trial of an agent with tools of its own, and with its own model or, `seated`, with ours."""
     wire = Wire(turns)
-    return tried(kit.build(functions, wire), wire, rules, seated)
+    return tried(kit.build(functions, wire), wire, rules, seated or kit.modelless)
 
 
 def tried(agent: Any, wire: Wire, rules: Sequence[Resolved] = (), seated: bool = False) -> tuple[Seen, Trace]:
@@ -99,13 +102,15 @@ def _worded(error: Mapping[str, Any]) -> str:
 
 
 def shown(body: dict[str, Any]) -> Any:
-    """The conversation of a request, without ids that a framework makes anew in each run."""
+    """The conversation of a request, without ids that a framework makes anew in each run, and without the
+    frames of a traceback: they are those of whoever raised."""
     conversation = body.get("messages", body.get("input"))
-    return json.loads(json.dumps(conversation), object_hook=_without_ids)
+    return json.loads(json.dumps(conversation), object_hook=_lasting)
 
 
-def _without_ids(item: dict[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in item.items() if k != "id" or str(v).startswith("call_")}
+def _lasting(item: dict[str, Any]) -> dict[str, Any]:
+    kept = {k: v for k, v in item.items() if k != "id" or str(v).startswith("call_")}
+    return {k: FRAMES.sub("", v) if isinstance(v, str) else v for k, v in kept.items()}
 
 
 def raising(error: BaseException, rule: Rule | None = None) -> Planned:

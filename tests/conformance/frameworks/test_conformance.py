@@ -162,7 +162,7 @@ def test_nothing_stays_patched(kit: Kit) -> None:
     kind = kit.kinds[0]
     wire = Wire(ONE_BY_ONE)
     agent = kit.build([reader(kind)], wire)
-    _, trace = tried(agent, wire, [raising(ValueError("x"))])
+    _, trace = tried(agent, wire, [raising(ValueError("x"))], kit.modelless)
     assert len(list(find(trace, Injected))) == 1
     assert played(kit, agent, wire) == plainly(kit, [reader(kind)], ONE_BY_ONE)
 
@@ -171,9 +171,9 @@ def test_two_trials_in_one_process_do_not_influence_each_other(kit: Kit) -> None
     for kind in kit.kinds:
         wire = Wire(ONE_BY_ONE)
         agent = kit.build([reader(kind)], wire)
-        tried(agent, wire, [raising(ValueError("x"))])
+        tried(agent, wire, [raising(ValueError("x"))], kit.modelless)
         fresh, _ = behind_the_gate(kit, [reader(kind)], ONE_BY_ONE)
-        assert tried(agent, wire)[0] == fresh
+        assert tried(agent, wire, (), kit.modelless)[0] == fresh
 
 
 @pytest.mark.slow

@@ -54,8 +54,12 @@ class Wire:
         """An `openai.AsyncOpenAI` of this model, in-process."""
         from openai import AsyncOpenAI
 
-        client = http().AsyncClient(transport=transports(self.door)[1])
+        client = self.http_client()
         return AsyncOpenAI(api_key="none", base_url="http://model/v1", http_client=client, max_retries=0)
+
+    def http_client(self) -> Any:
+        """What carries the requests of `asynchronous`."""
+        return http().AsyncClient(transport=transports(self.door)[1])
 
     def synchronous(self) -> Any:
         """An `openai.OpenAI` of this model, in-process."""

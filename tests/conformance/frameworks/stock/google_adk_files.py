@@ -1,0 +1,29 @@
+"""An agent with file tools, as https://google.github.io/adk-docs/tools/function-tools/ shows it."""
+
+from pathlib import Path
+
+from google.adk.agents import Agent
+
+
+def read_file(path: str) -> str:
+    """Read a file and return its text."""
+    return Path(path).read_text()
+
+
+def list_files(path: str = ".") -> str:
+    """List the names in a folder, one a line."""
+    return "\n".join(sorted(each.name for each in Path(path).iterdir()))
+
+
+def write_file(path: str, text: str) -> str:
+    """Write text to a file, replacing what it held."""
+    Path(path).write_text(text)
+    return f"Wrote {len(text)} characters to {path}."
+
+
+root_agent = Agent(
+    name="assistant",
+    model="gemini-2.5-flash",
+    instruction="You work on the files of the current folder.",
+    tools=[read_file, list_files, write_file],
+)
