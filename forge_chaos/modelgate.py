@@ -51,6 +51,7 @@ class ModelGate:
         self._stop = stop
         self._last: list[_Sent] = []
         self.requests = 0
+        self.said = ""  # the model's last word: the text of its last reply that asked for no call
         self.closed = False
         self.broken: BaseException | None = None
 
@@ -74,6 +75,8 @@ class ModelGate:
         calls = message.get("tool_calls") if message is not None else None
         if self._tools is not None and isinstance(calls, list) and calls:
             self._tools.announce(number, tuple(map(_asked_call, calls)))
+        elif message is not None and isinstance(message.get("content"), str):
+            self.said = message["content"]
         return reply
 
     def _asked(self, number: int, request: Request, by: str) -> None:

@@ -44,7 +44,7 @@ class Seated:
         )
         extra = (self.scenario,) if isinstance(self.scenario, Scenario) else ()
         self.name = self.scenario.name if isinstance(self.scenario, Scenario) else self.scenario
-        self.home = Bench(replace(setup, agent=None, adapter=None), extra)
+        self.home = _home(replace(setup, agent=None, adapter=None), extra)
         self.bench = Bench(setup, extra, None if named else agents.seat_of(self.agent, self.adapter))
         own = fitting.own_tools(self.bench.hello())
         self.judge = Judge(self.home, own)
@@ -98,7 +98,19 @@ class Seated:
 
     def close(self) -> None:
         self.bench.close()
-        self.home.close()
+
+
+_homes: dict[tuple[Setup, tuple[int, ...]], tuple[Bench, tuple[Scenario, ...]]] = {}
+
+
+def _home(setup: Setup, extra: tuple[Scenario, ...]) -> Bench:
+    """The bench on which the expert plays: one for all agents."""
+    key = (setup, tuple(map(id, extra)))
+    if key not in _homes:
+        while len(_homes) >= MOST:
+            _homes.pop(next(iter(_homes)))[0].close()
+        _homes[key] = (Bench(setup, extra), extra)
+    return _homes[key][0]
 
 
 _seats: dict[tuple[int | str, int, str | None], Seated] = {}

@@ -15,15 +15,21 @@ early calls, short times and the variants that their files state first.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeAlias
 
-from hypothesis import currently_in_test_context, event, target
+from hypothesis import currently_in_test_context, event, note, target
 from hypothesis import strategies as st
+from hypothesis.errors import InvalidArgument
 
-from forge_chaos import seated, space, sweep
+from forge_chaos import catalog, seated, sweep
+from forge_chaos import space as spaces
+from forge_chaos.errors import Misuse
 from forge_chaos.events import Trace
 from forge_chaos.nouns import Plan, Rule, Scenario
-from forge_chaos.space import Place, Space
+from forge_chaos.space import Place, Space, place_of
 from forge_chaos.verdict import Trial
 from forge_chaos.wanted import wanted
 
@@ -82,31 +88,60 @@ def play(scenario: str | Scenario, agent: Any, plan: Plan, *, adapter: str | Non
     """
     trial = seated.play(scenario, agent, plan, adapter)
     if currently_in_test_context():
+        note(
+            f"{trial.scenario} under {', '.join(trial.rules) or 'the empty plan'}: {trial.judgement.outcome}"
+        )
         observe(trial)
     return trial
 
 
 def observe(trial: Trial) -> None:
     """Tell Hypothesis how a trial ended (`event`), and what to look for more of (`target`): damage, steps,
-    false claims of success. Once an example."""
+    false claims of success."""
     event(f"outcome: {trial.judgement.outcome}")
-    target(float(len(trial.facts.damage)), label="damage")
-    target(float(trial.facts.steps), label="steps")
-    target(float(trial.facts.goal != "full" and trial.facts.claim == "done"), label="false claims")
+    with suppress(InvalidArgument):  # of several trials in one example, the first is the target
+        target(float(len(trial.facts.damage)), label="damage")
+        target(float(trial.facts.steps), label="steps")
+        target(float(trial.facts.goal != "full" and trial.facts.claim == "done"), label="false claims")
 
 
 def rules_in(space: Space) -> st.SearchStrategy[Rule]:
     """The rules of a space. Each coordinate shrinks by itself."""
-    if not space.rules:
-        return st.nothing()
-    return st.builds(
-        space.pick,
-        st.integers(0, len(space.faults) - 1),
-        st.integers(0, space.most_variants - 1),
-        st.integers(0, len(space.places) - 1),
-        # Most hit one call: what lasts for ever often ends the run, and hides what comes after it.
-        st.integers(0, 3 * space.most_lasting - 1).map(lambda n: max(0, n - 2 * space.most_lasting)),
-    )
+    return _rule(space) if space.rules else st.nothing()
+
+
+@st.composite
+def _rule(draw: st.DrawFn, space: Space) -> Rule:
+    fault = draw(st.integers(0, len(space.faults) - 1))
+    variant = draw(st.integers(0, space.most_variants - 1))
+    place = draw(st.integers(0, len(space.places) - 1))
+    # Most hit one call: what lasts for ever often ends the run, and hides what comes after it.
+    lasting = draw(st.integers(0, 3 * space.most_lasting - 1)) - 2 * space.most_lasting
+    return space.pick(fault, variant, place, max(0, lasting))
+
+
+@st.composite
+def _opened(draw: st.DrawFn, learnt: Space, openers: Mapping[Place, Rule]) -> tuple[Rule, ...]:
+    rule = draw(_rule(learnt))
+    return openers[place_of(rule)], rule
+
+
+@st.composite
+def _plan(
+    draw: st.DrawFn,
+    space: Space,
+    max_rules: int,
+    learnt: Space | None,
+    openers: Mapping[Place, Rule],
+    seed: int,
+) -> Plan:
+    single = rules_in(space).map(lambda rule: (rule,))
+    chunks: list[st.SearchStrategy[tuple[Rule, ...]]] = [single]
+    if learnt is not None and openers and learnt.rules and max_rules > 1:
+        chunks += [single, _opened(learnt, openers)]
+    drawn = draw(st.lists(st.one_of(chunks), min_size=1, max_size=max(1, max_rules)))
+    found = dict.fromkeys(rule for chunk in drawn for rule in chunk)
+    return Plan(tuple(sorted(list(found)[:max_rules], key=space.position)), seed)
 
 
 def plans_in(
@@ -118,35 +153,20 @@ def plans_in(
 ) -> st.SearchStrategy[Plan]:
     """Plans over a space. `learnt` are rules on calls that the agent makes only when something fails;
     each comes with the rule, of `openers`, that makes it fail there."""
-    single = rules_in(space).map(lambda rule: (rule,))
-    chunks: list[st.SearchStrategy[tuple[Rule, ...]]] = [single]
-    if learnt is not None and openers and learnt.rules and max_rules > 1:
-        chunks.append(single)
-        chunks.append(rules_in(learnt).map(lambda rule: (openers[_place(rule)], rule)))
-
-    def plan(drawn: list[tuple[Rule, ...]]) -> Plan:
-        found = dict.fromkeys(rule for chunk in drawn for rule in chunk)
-        return Plan(tuple(sorted(list(found)[:max_rules], key=space.position)), seed)
-
-    return st.builds(plan, st.lists(st.one_of(chunks), min_size=1, max_size=max(1, max_rules)))
-
-
-_place = space.place_of
+    return _plan(space, max_rules, learnt, openers or {}, seed)
 
 
 def _space(scenario: Where, agent: Any, faults: str | None, seed: int, faults_dirs: Sequence[str]) -> Space:
-    from pathlib import Path
-
-    from forge_chaos import catalog
-    from forge_chaos.errors import Misuse
-
     known = catalog.faults([Path(d) for d in faults_dirs])
     asked = wanted(faults, None, seed, known)
     trace = scenario if isinstance(scenario, tuple) else seated.clean(scenario, agent, seed)
-    found = space.space(
-        (rule for fault, narrow in asked.swept for rule in sweep.cells(trace, [fault], [narrow])),
-        space.order_of(fault for fault, _ in asked.swept),
-    )
+    cells = [rule for fault, narrow in asked.swept for rule in sweep.cells(trace, [fault], [narrow])]
+    cells += [
+        replace(rule, variant=known[rule.fault].variant(rule.variant).id)
+        for plan in asked.plans
+        for rule in plan
+    ]
+    found = spaces.space(cells, spaces.order_of(known[name] for name in asked.classes))
     if not found.rules:
         raise Misuse(
             f"none of {', '.join(asked.classes)} has a place in this scenario's clean trial. "

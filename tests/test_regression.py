@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,34 @@ def test_what_is_wrong_is_said_with_its_line(old: str, new: str, says: str, tmp_
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(Misuse, match="there is no file"):
         regression.read(tmp_path / "a.chaos.toml")
+
+
+# Writing.
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        Regression(Path("b.chaos.toml"), "sums", ("timeout",), 1),
+        Regression(
+            Path("deep/down/b.chaos.toml"),
+            "refund_batch",
+            ("lost_reply.done_then_timeout:refund(O1002)", 'timeout:read_file("a, \\"b\\".csv")'),
+            7,
+            'my agents.py:"agent"',
+            "b2:9f3c",
+            "damaged",
+            "a note\nwith \\ and \x7f and \u2028 and ü",
+        ),
+    ],
+)
+def test_what_is_written_is_read_again(made: Regression, tmp_path: Path) -> None:
+    made = replace(made, path=tmp_path / made.path)
+    assert regression.write(made) == made.path
+    assert regression.read(made.path) == made
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Misuse, match="cannot write .*a.chaos.toml"):
+        regression.write(Regression(tmp_path / "file" / "a.chaos.toml", "sums", ("timeout",), 1))

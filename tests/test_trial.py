@@ -848,7 +848,7 @@ def test_own_tools_work_in_the_workspace_and_the_folder_is_given_back(tmp_path: 
     class OnDisk(Shelf):
         @property
         def workspace(self) -> Any:
-            return type("Disk", (), {"root": str(tmp_path)})()
+            return type("Disk", (), {"root": str(tmp_path), "enter": lambda self: os.chdir(tmp_path)})()
 
     async def agent(task: Any, specs: Any, tools: Any, gate: Any, model: Any) -> Answer:
         return Answer(os.getcwd())

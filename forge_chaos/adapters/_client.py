@@ -3,6 +3,8 @@ virtual and nothing leaves the machine."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from forge_chaos.adapters._threads import Blocking
@@ -11,6 +13,16 @@ from forge_chaos.modelserver.transport import http, transports
 NAME = "scripted"
 KEY = "scripted"
 BASE = "http://model/v1"  # never looked up: the transport is the model
+Ask = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+Reply = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
+
+
+def same(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    return body
+
+
+def told(body: Mapping[str, Any], completion: Mapping[str, Any]) -> Mapping[str, Any]:
+    return completion
 
 
 def asynchronous(model: Any) -> Any:
@@ -26,12 +38,17 @@ def http_client(model: Any) -> Any:
     return http().AsyncClient(transport=transports(model.door)[1])
 
 
-def synchronous(model: Any, door: Blocking) -> Any:
-    """`openai.OpenAI` for a framework that runs on a thread of its own."""
+def synchronous(model: Any, door: Blocking, ask: Ask = same, answer: Reply = told) -> Any:
+    """`openai.OpenAI` for a framework that runs on a thread of its own. `ask` carries a request into the form that
+    the model knows, for a framework that tells calls in words, and `answer` its completion back."""
     from openai import OpenAI
 
     async def here(path: str, body: bytes) -> tuple[int, bytes]:
-        return door.wait(lambda: model.door(path, body))  # the thread waits; this coroutine never does
+        if ask is same:
+            return door.wait(lambda: model.door(path, body))  # the thread waits; this coroutine never does
+        asked: dict[str, Any] = json.loads(body)
+        status, reply = door.wait(lambda: model.door(path, json.dumps(ask(asked)).encode()))
+        return status, json.dumps(answer(asked, json.loads(reply))).encode() if status == 200 else reply
 
     client = http().Client(transport=transports(here)[0])
     return OpenAI(api_key=KEY, base_url=BASE, http_client=client, max_retries=0)

@@ -28,13 +28,13 @@ def chat(body: Mapping[str, Any], field: str, tools: Sequence[Mapping[str, Any]]
     system, user = _texts(body, "system"), _texts(body, "user")
     shown = user.rpartition(ASKS)[0] or user
     task, _, trajectory = shown.partition(f"[[ ## {TRAJECTORY} ## ]]\n")
-    messages = [{"role": "system", "content": system}] if system else []
+    messages: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
     messages.append({"role": "user", "content": task.removeprefix(f"[[ ## {field} ## ]]\n").rstrip("\n")})
     for number, step in steps(trajectory).items():
         if step.get("tool_name") not in (None, FINISH):
             function = {"name": step["tool_name"], "arguments": step.get("tool_args", "{}")}
             call = {"id": f"step_{number}", "type": "function", "function": function}
-            messages.append({"role": "assistant", "content": step.get("thought"), "tool_calls": [call]})  # type: ignore[dict-item]  # a message's values are of any kind
+            messages.append({"role": "assistant", "content": step.get("thought"), "tool_calls": [call]})
             messages.append(
                 {"role": "tool", "tool_call_id": call["id"], "content": step.get("observation", "")}
             )
@@ -62,7 +62,7 @@ def wanted(body: Mapping[str, Any]) -> list[str]:
 
 def fields(body: Mapping[str, Any], completion: Mapping[str, Any]) -> Mapping[str, Any]:
     """The completion with its call, or its text, told in the fields that the request wants."""
-    choices = completion.get("choices")
+    choices: Any = completion.get("choices")
     message = choices[0].get("message") if isinstance(choices, list) and choices else None
     if not isinstance(message, Mapping):
         return completion

@@ -59,14 +59,14 @@ def specs_of(tools: Iterable[Any]) -> dict[str, ToolSpec]:
     }
 
 
-def served(server: Any, tools: Behind, connect: Connect) -> Agent:
+def served(server: Any, functions: Behind, connect: Connect) -> Agent:
     """The reference agent as a client of a user's server, the server's functions behind the gate."""
 
     async def run(
-        task: Task, specs: Mapping[str, ToolSpec], _: Mapping[str, Tool], gate: Gate, model: Any
+        task: Task, specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate, model: Any
     ) -> Answer:
         async with blocking() as door:
-            with behind(tools(server), specs, gate, door):
+            with behind(functions(server), specs, gate, door):
                 return await asked(server, connect, task, specs, model)
 
     return run

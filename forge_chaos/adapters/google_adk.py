@@ -57,7 +57,7 @@ class GoogleADK:
             "LITELLM_LOCAL_MODEL_COST_MAP", "True"
         )  # else it asks the network when imported
         try:
-            import google.adk.models.lite_llm  # noqa: F401  # only to fail early, with the way out
+            import google.adk.models.lite_llm  # only to fail early, with the way out
             import google.adk.runners  # noqa: F401
         except ImportError as error:
             raise Misuse(f"framework:google-adk does not import: {error}. {WAY}") from None

@@ -46,7 +46,7 @@ class Haystack:
     def framework(self) -> Seat:
         """The stock loop, `Agent(chat_generator=..., tools=..., max_agent_steps=...)`, round a scenario's tools."""
         try:
-            import haystack  # noqa: F401  # only to fail early, with the way out
+            from haystack.components.generators import chat  # noqa: F401  # early: it takes seconds, and may be missing
         except ImportError as error:
             raise Misuse(f"framework:haystack does not import: {error}. {WAY}") from None
         return Seat(_bench, self.name, honest=_honest())

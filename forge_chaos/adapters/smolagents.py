@@ -54,7 +54,8 @@ class Smolagents:
     def framework(self) -> Seat:
         """The stock loop, `ToolCallingAgent(tools, model, max_steps=...)`, round a scenario's tools."""
         try:
-            import smolagents  # noqa: F401  # only to fail early, with the way out
+            import openai  # noqa: F401  # early: both take seconds, and may be missing
+            import smolagents  # noqa: F401
         except ImportError as error:
             raise Misuse(f"framework:smolagents does not import: {error}. {WAY}") from None
         return Seat(_bench, self.name)

@@ -422,6 +422,16 @@ def serve(
         File,
         typer.Option(metavar="DIR", help="Write the files that the scenario starts with into a new folder."),
     ] = None,
+    mcp: Annotated[
+        str | None,
+        typer.Option(
+            metavar="stdio|http",
+            help="Serve the scenario's tools too, as an MCP server; then it is one trial, judged at its end.",
+        ),
+    ] = None,
+    plan: Annotated[
+        str | None, typer.Option(metavar="RULES", help="With --mcp: the faults that the tools meet.")
+    ] = None,
     scenarios_dir: ScenariosDir = None,
 ) -> int:
     """Put the scripted model behind a port, for an agent in any language.
@@ -430,9 +440,36 @@ def serve(
     /v1/chat/completions, /v1/responses and /v1/messages, plain and streamed. The tools are the agent's own. Each
     new conversation is a trial, and /t/NAME in front of /v1 names one. Ctrl-C ends it.
     """
+    if mcp is not None:
+        from forge_chaos.cli import proxying
+
+        door = proxying.door(mcp, files, window)
+        return proxying.world(scenario, door, port, plan, persona, seed, tuple(scenarios_dir or ()))
+    if plan is not None:
+        raise Misuse("--plan needs --mcp: without it the tools are the agent's own, and no fault can reach them.")
     from forge_chaos.cli import serving
 
     return serving.serve(scenario, persona, port, seed, window, files, tuple(scenarios_dir or ()))
+
+
+@app.command(context_settings={"allow_interspersed_args": False})
+def proxy(
+    command: Annotated[
+        list[str], typer.Argument(metavar="-- COMMAND...", help="What starts the MCP server, over stdio.")
+    ],
+    plan: Annotated[str, typer.Option(metavar="RULES", help="The faults, as one plan.")],
+    seed: Annotated[int, typer.Option(min=0, metavar="S", help="Seed of the plan.")] = 1,
+    trace: Annotated[File, typer.Option(metavar="FILE", help="Write what happened, one event a line.")] = None,
+    faults_dir: FaultsDir = None,
+) -> int:
+    """Put faults in front of any MCP server, in any language.
+
+    Name it where the client's configuration has the server's own command. Which rules fired is told on standard
+    error when the client leaves; the exit code is 2 when one did not.
+    """
+    from forge_chaos.cli import proxying
+
+    return proxying.proxy(command, plan, seed, trace, tuple(faults_dir or ()))
 
 
 @app.command()

@@ -86,25 +86,26 @@ def port(answer: Any, number: int = 0, close: bool = False) -> Iterator[int]:
         server_header=False,
     )
     server = Server(config)
-    with _bound(number) as bound:
-        thread = Thread(target=server.run, args=([bound],), daemon=True, name="forge-chaos-model")
+    with bound(number) as place:
+        thread = Thread(target=server.run, args=([place],), daemon=True, name="forge-chaos-model")
         thread.start()
         try:
-            yield bound.getsockname()[1]
+            yield place.getsockname()[1]
         finally:
             server.stop()
             thread.join()
 
 
-def _bound(number: int) -> socket.socket:
-    bound = socket.socket()
+def bound(number: int) -> socket.socket:
+    """A socket that listens there. Raises Misuse when the port is taken."""
+    place = socket.socket()
     try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind(("127.0.0.1", number))
-        bound.listen()
+        place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        place.bind(("127.0.0.1", number))
+        place.listen()
     except OSError as error:
-        bound.close()
+        place.close()
         raise Misuse(
             f"port {number} of 127.0.0.1 cannot be had: {error.strerror}. 0 takes a free one."
         ) from None
-    return bound
+    return place

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import chdir, contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, replace
+from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from forge_chaos import agents
@@ -32,12 +33,14 @@ PASSING = frozenset({"PYTEST_CURRENT_TEST"})  # variables that change from test 
 
 @dataclass(frozen=True, slots=True)
 class Seated:
-    """An agent, ready: `executor` runs its trials, `hello` describes it, `home` plays the expert."""
+    """An agent, ready: `executor` runs its trials, `hello` describes it, `home` plays the expert; `stopped`
+    is set by Ctrl-C."""
 
     setup: Setup
     executor: Executor
     hello: Mapping[str, Any]
     home: Bench
+    stopped: Event
 
     def close(self) -> None:
         self.executor.close()
@@ -54,10 +57,16 @@ class Seats:
     def __init__(self) -> None:
         self._aside = ThreadPoolExecutor(1, thread_name_prefix="forge-chaos")
         self._children: OrderedDict[tuple[object, ...], Seated] = OrderedDict()
+        self._stopped = Event()
 
     def aside(self, work: Callable[[], T]) -> T:
         """What `work` gives back or raises, done in the other thread with the context of this one."""
-        return self._aside.submit(copy_context().run, work).result()
+        doing = self._aside.submit(copy_context().run, work)
+        try:
+            return doing.result()
+        except KeyboardInterrupt:
+            self._stopped.set()
+            raise
 
     def close(self) -> None:
         """End every child."""
@@ -73,7 +82,7 @@ class Seats:
         if thing is None and not scenarios and setup.agent != agents.REFERENCE:
             yield self._child(setup)
             return
-        with _here(setup, thing, scenarios) as seated:
+        with _here(setup, thing, scenarios, self._stopped) as seated:
             yield seated
 
     def _child(self, setup: Setup) -> Seated:
@@ -85,7 +94,7 @@ class Seats:
             home = Bench(replace(setup, agent=None, adapter=None))
             executor = child(setup.to_json(), watchdog=setup.watchdog)
             try:
-                self._children[key] = Seated(setup, executor, executor.hello(), home)
+                self._children[key] = Seated(setup, executor, executor.hello(), home, self._stopped)
             except BaseException:
                 executor.close()
                 home.close()
@@ -99,7 +108,7 @@ class Seats:
 
 
 @contextmanager
-def _here(setup: Setup, thing: Any, scenarios: tuple[Scenario, ...]) -> Iterator[Seated]:
+def _here(setup: Setup, thing: Any, scenarios: tuple[Scenario, ...], stopped: Event) -> Iterator[Seated]:
     with chdir(setup.home or "."):  # where a SPEC is looked for
         seat = (
             agents.seat_of(thing, setup.adapter)
@@ -111,7 +120,7 @@ def _here(setup: Setup, thing: Any, scenarios: tuple[Scenario, ...]) -> Iterator
     try:
         executor = watched(lambda: Bench(setup, scenarios, seat), setup.watchdog)
         try:
-            yield Seated(setup, executor, executor.hello(), home)
+            yield Seated(setup, executor, executor.hello(), home, stopped)
         finally:
             executor.close()
     finally:

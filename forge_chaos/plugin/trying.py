@@ -100,11 +100,16 @@ def sweep(
     again."""
     made = campaign.Campaign(seated.setup, options, seated.executor, seated.hello, seated.home)
     _ = made.scenarios
+
+    def progress(done: int, total: int, what: str) -> None:
+        if seated.stopped.is_set():
+            raise KeyboardInterrupt
+
     with (
         TemporaryDirectory(prefix="forge-chaos-") as place,
         Store.create(Path(place) / "run", made.config()) as store,
     ):
-        done = made.run(store, consent=consent)
+        done = made.run(store, progress, consent)
         trials = tuple(replace(trial, replay=replayed(trial)) for trial in done.trials)
         failing = score.failures(done.scorecard, trials)
         left_out = {skipped.scenario for skipped in done.scorecard.skipped}

@@ -49,7 +49,7 @@ async def condenses(task: Any, tools: Any, model: Any) -> str:
 
     async def ask(model: Any, messages: list[Message], specs: Any) -> Message:
         while len(json.dumps(messages)) > WINDOW:
-            await reference.complete(model, messages, [])
+            await reference.complete(model, messages[:1], [])  # what it says is no shorter than the result
         return await reference.complete(model, messages, specs)
 
     return await loop(task, tools, model, ask=ask)

@@ -21,6 +21,7 @@ from tests.conformance.table import Played
 PLACES = (
     *("read_version", "count_warnings", "charge_once", "mail_report", "dedupe_payments", "sum_orders"),
     *("edit_port", "shared_notes", "three_reads"),  # an old answer, another hand, a batch
+    "shell_folder",  # a shell that stands somewhere
 )
 PERSONAS = ("expert", "stubborn", "gullible", "impatient", "naive")
 ALL = [(fault, variant) for fault in table.FAULTS.values() for variant in fault.variants]

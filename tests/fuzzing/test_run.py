@@ -112,7 +112,9 @@ def test_the_rate_of_an_agent_that_is_not_deterministic_is_told(tmp_path: Path) 
     (failure,) = result.failures
     assert (failure.failed, failure.runs, failure.differs) == (4, 5, None)
     rare = crashing_of(lambda n: n % 3 == 0)
-    result = searched(rare, tmp_path / "rare", f"{ONE}:read_file", budget=60, max_rules=1, deterministic=False)
+    result = searched(
+        rare, tmp_path / "rare", f"{ONE}:read_file", budget=60, max_rules=1, deterministic=False
+    )
     assert (result.failures, result.exit) == ((), 0)
 
 

@@ -26,7 +26,8 @@ for name, value in QUIET.items():
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "kit" in metafunc.fixturenames:
-        metafunc.parametrize("kit", kits(), ids=str)
+        found = [(kit, [pytest.mark.filterwarnings(each) for each in kit.warns]) for kit in kits()]
+        metafunc.parametrize("kit", [pytest.param(kit, marks=marks, id=str(kit)) for kit, marks in found])
 
 
 @pytest.fixture(autouse=True)

@@ -30,6 +30,7 @@ class Kit:
     that it has are those of the scenario `sum_orders`. `unequal`: exception types, by name, under which
     an injected fault and a tool that raises cannot be told to be the same, each with the reason.
     `modelless`: the object brings no model of its own, so that a trial always hands it one.
+    `warns`: filters for the framework's own warnings, which would fail a test here.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Kit:
     parallel: bool = True
     stock: str | None = None
     unequal: dict[str, str] = field(default_factory=dict)
+    warns: tuple[str, ...] = ()
     modelless: bool = False
 
     def __str__(self) -> str:

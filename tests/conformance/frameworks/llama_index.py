@@ -1,0 +1,31 @@
+"""llama-index, as https://developers.llamaindex.ai/python/framework/understanding/agent/ shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tests.conformance.frameworks.kit import Kit
+from tests.conformance.frameworks.wire import Wire
+
+
+def build(functions: Sequence[Callable[..., Any]], wire: Wire) -> Any:
+    from llama_index.core.agent.workflow import FunctionAgent
+    from llama_index.llms.openai import OpenAI
+
+    llm = OpenAI(model="gpt-4o", api_key="none", async_openai_client=wire.asynchronous())
+    return FunctionAgent(tools=list(functions), llm=llm)
+
+
+async def play(agent: Any, prompt: str) -> str:
+    return str(await agent.run(user_msg=prompt))
+
+
+KIT = Kit(
+    "llama-index",
+    "llama_index.llms.openai",
+    build,
+    play,
+    stock="stock/llama_index_files.py:agent",
+    warns=("ignore::DeprecationWarning",),  # its agents are pydantic models that look at their own old names
+)

@@ -1,0 +1,1 @@
+"""Small MCP servers for tests, run as processes of their own."""
