@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
+from forge_chaos.adapters._mcp import quiet
 from forge_chaos.adapters._through import offered
 from forge_chaos.errors import Misuse
 from forge_chaos.nouns import Answer, Task, Tool, ToolSpec
@@ -39,7 +40,7 @@ def seat(door: Door, port: int, told: Callable[[str], None]) -> Seat:
 
         served = server(task, specs, tools, gate)
         behind: AbstractContextManager[str | None] = loopback(model.door) if model.taken else nullcontext()
-        with behind as url:
+        with behind as url, quiet():
             if url is not None:
                 told(f"OPENAI_BASE_URL={url}/v1 ANTHROPIC_BASE_URL={url}")
             if door == "stdio":
@@ -96,7 +97,9 @@ async def over_http(served: Any, port: int, told: Callable[[str], None]) -> None
         def capture_signals(self) -> Iterator[None]:
             yield
 
-    config = uvicorn.Config(served.http_app(), log_config=None, log_level="critical", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(
+        served.http_app(), log_config=None, log_level="critical", timeout_graceful_shutdown=1
+    )
     web = Server(config)
     with bound(port) as place, listening(lambda: setattr(web, "should_exit", True)):
         told(f"MCP=http://127.0.0.1:{place.getsockname()[1]}/mcp")

@@ -29,7 +29,9 @@ WAY = "Install it with: pip install 'forge-chaos[mcp]'."
 class Proxy:
     """One session with the server behind `command`. `rules` are those of the plan, `record` its trace."""
 
-    def __init__(self, command: Sequence[str], rules: Sequence[Resolved], record: Recorder, seed: int) -> None:
+    def __init__(
+        self, command: Sequence[str], rules: Sequence[Resolved], record: Recorder, seed: int
+    ) -> None:
         try:
             from fastmcp.client.transports import StdioTransport
             from fastmcp.server import create_proxy
@@ -112,9 +114,7 @@ def _middleware(proxy: Proxy) -> Any:
             message = context.message
 
             async def go_on(args: dict[str, Any]) -> Any:
-                return await call_next(
-                    context.copy(message=message.model_copy(update={"arguments": args}))
-                )
+                return await call_next(context.copy(message=message.model_copy(update={"arguments": args})))
 
             return await proxy.call(message.name, message.arguments or {}, go_on)
 

@@ -1,9 +1,10 @@
 """Hypothesis strategies over plans, for property tests of an agent.
 
-    from hypothesis import given
+    from hypothesis import given, settings
     from forge_chaos.strategies import plans, play
 
     @given(plans("charge_once", agent, faults="lost_reply,timeout"))
+    @settings(deadline=None)
     def test_no_plan_breaks_it(plan):
         trial = play("charge_once", agent, plan)
         assert trial.judgement.acceptable, trial.judgement.why
@@ -50,13 +51,11 @@ def plans(
     """Plans of 1 to `max_rules` rules, most of which can fire.
 
     `scenario` is a name, a `Scenario`, or the trace of a clean trial, whose calls are the places of the
-    rules. Without a trace the agent (None: ours) is tried once, when the first plan is drawn. `faults` is
+    rules. Without a trace the agent (None: ours) is tried once, now. `faults` is
     a list as for `--faults`, `seed` that of the scenario's values. Raises Misuse for what does not exist
     and for faults that have no place there.
     """
-    return st.deferred(
-        lambda: plans_in(_space(scenario, agent, faults, seed, faults_dirs), max_rules, seed=seed)
-    )
+    return plans_in(_space(scenario, agent, faults, seed, faults_dirs), max_rules, seed=seed)
 
 
 def rules(
@@ -68,7 +67,7 @@ def rules(
     faults_dirs: Sequence[str] = (),
 ) -> st.SearchStrategy[Rule]:
     """Single rules, as `plans` puts them together."""
-    return st.deferred(lambda: rules_in(_space(scenario, agent, faults, seed, faults_dirs)))
+    return rules_in(_space(scenario, agent, faults, seed, faults_dirs))
 
 
 def schedules(calls: int = CALLS) -> st.SearchStrategy[tuple[int, int | None]]:

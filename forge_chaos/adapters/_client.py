@@ -45,7 +45,10 @@ def synchronous(model: Any, door: Blocking, ask: Ask = same, answer: Reply = tol
 
     async def here(path: str, body: bytes) -> tuple[int, bytes]:
         if ask is same:
-            return door.wait(lambda: model.door(path, body))  # the thread waits; this coroutine never does
+            passed: tuple[int, bytes] = door.wait(
+                lambda: model.door(path, body)
+            )  # the thread waits, not this coroutine
+            return passed
         asked: dict[str, Any] = json.loads(body)
         status, reply = door.wait(lambda: model.door(path, json.dumps(ask(asked)).encode()))
         return status, json.dumps(answer(asked, json.loads(reply))).encode() if status == 200 else reply

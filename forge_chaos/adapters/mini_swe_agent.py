@@ -75,9 +75,9 @@ class MiniSweAgent:
 
 def _honest() -> tuple[type[BaseException], ...]:
     """A provider that refused. The step limit is no exception here but an exit status."""
-    from openai import APIError
+    from forge_chaos.adapters import _client
 
-    return (APIError,)
+    return (_client.refusal(),)
 
 
 async def _bench(

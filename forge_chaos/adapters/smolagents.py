@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from typing import Any
 
+from forge_chaos.adapters import _client, _code
 from forge_chaos.adapters._threads import Blocking, blocking, sleeps
 from forge_chaos.adapters._through import gated, offered_blocking
 from forge_chaos.errors import Misuse
@@ -54,8 +56,9 @@ class Smolagents:
     def framework(self) -> Seat:
         """The stock loop, `ToolCallingAgent(tools, model, max_steps=...)`, round a scenario's tools."""
         try:
-            import openai  # noqa: F401  # early: both take seconds, and may be missing
-            import smolagents  # noqa: F401
+            import smolagents  # noqa: F401  # early: it takes seconds, and may be missing
+
+            _client.refusal()
         except ImportError as error:
             raise Misuse(f"framework:smolagents does not import: {error}. {WAY}") from None
         return Seat(_bench, self.name)
@@ -88,14 +91,13 @@ def _own(agent: Any) -> Agent:
 
 async def _run(agent: Any, prompt: str, door: Blocking) -> Answer:
     """The end of a run: an answer, its step limit as the last step's error, a refusal by the provider."""
-    from openai import APIError
     from smolagents import AgentGenerationError, AgentMaxStepsError, utils
 
     try:
-        with sleeps(door, utils):  # its pauses between two requests
+        with sleeps(door, utils), _code_limit(door):
             done = await door.run(lambda: agent.run(prompt))
     except AgentGenerationError as error:
-        if isinstance(error.__cause__, APIError):
+        if isinstance(error.__cause__, _client.refusal()):
             return Answer(str(error), "failed")
         raise
     steps = agent.memory.steps
@@ -128,21 +130,59 @@ def _tool(declared: ToolSpec, function: Any) -> Any:
     return Offered()
 
 
-def _scripted(model: Any, door: Blocking, like: Any = None) -> Any:
+def _scripted(model: Any, door: Blocking, like: Any = None, agent: Any = None) -> Any:
     """Our model seat behind the framework's own class for OpenAI's API; with the settings of `like`, if that
-    is one."""
+    is one. For an `agent` that wants code, what the scripted model asks for is written as code."""
     from smolagents import OpenAIModel
 
-    from forge_chaos.adapters import _client
-
-    client = _client.synchronous(model, door)
+    codes = hasattr(agent, "python_executor") and model.name == _client.NAME
+    client = _client.synchronous(model, door, *(_in_code(agent) if codes else ()))
     if isinstance(like, OpenAIModel):
         twin = copy(like)
-        twin.client = client
-        return twin
-    made = OpenAIModel(_client.NAME, api_base=_client.BASE, api_key=_client.KEY)
-    made.client = client
-    return made
+    else:
+        twin = OpenAIModel(_client.NAME, api_base=_client.BASE, api_key=_client.KEY)
+    twin.client = client
+    if codes:
+        twin.model_id = _client.NAME  # some names are known to take no stop sequences
+    return twin
+
+
+def _in_code(agent: Any) -> tuple[Any, Any]:
+    from smolagents.models import get_tool_json_schema
+
+    tools = [get_tool_json_schema(tool) for name, tool in agent.tools.items() if name != FINAL]
+    tags = agent.code_block_tags
+    return lambda body: _code.chat(body, tools, tags), lambda body, done: _code.code(body, done, tags)
+
+
+@contextmanager
+def _code_limit(door: Blocking) -> Iterator[None]:
+    """The time limit of a piece of code, in trial time. As in the framework, code that takes too long is not cut:
+    the limit is told when it has ended."""
+    from smolagents import local_python_executor as local
+
+    def timeout(seconds: float) -> Any:
+        def limits(function: Any) -> Any:
+            def limited() -> Any:
+                begin = door.loop.time()
+                try:
+                    return door.wait(lambda: door.run(function))
+                finally:
+                    if door.loop.time() - begin > seconds:
+                        raise local.ExecutionTimeoutError(
+                            f"Code execution exceeded the maximum execution time of {seconds} seconds"
+                        )
+
+            return limited
+
+        return limits
+
+    held = local.timeout
+    local.timeout = timeout
+    try:
+        yield
+    finally:
+        local.timeout = held
 
 
 def _family(agent: Any) -> Iterator[Any]:
@@ -183,7 +223,7 @@ def _twin(
         twin.python_executor = copy(agent.python_executor)
         twin.python_executor.state = dict(agent.python_executor.state)
     if model.taken:
-        twin.model = _scripted(model, door, agent.model)
+        twin.model = _scripted(model, door, agent.model, agent)
     return twin
 
 

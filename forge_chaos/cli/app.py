@@ -446,7 +446,9 @@ def serve(
         door = proxying.door(mcp, files, window)
         return proxying.world(scenario, door, port, plan, persona, seed, tuple(scenarios_dir or ()))
     if plan is not None:
-        raise Misuse("--plan needs --mcp: without it the tools are the agent's own, and no fault can reach them.")
+        raise Misuse(
+            "--plan needs --mcp: without it the tools are the agent's own, and no fault can reach them."
+        )
     from forge_chaos.cli import serving
 
     return serving.serve(scenario, persona, port, seed, window, files, tuple(scenarios_dir or ()))
@@ -459,7 +461,9 @@ def proxy(
     ],
     plan: Annotated[str, typer.Option(metavar="RULES", help="The faults, as one plan.")],
     seed: Annotated[int, typer.Option(min=0, metavar="S", help="Seed of the plan.")] = 1,
-    trace: Annotated[File, typer.Option(metavar="FILE", help="Write what happened, one event a line.")] = None,
+    trace: Annotated[
+        File, typer.Option(metavar="FILE", help="Write what happened, one event a line.")
+    ] = None,
     faults_dir: FaultsDir = None,
 ) -> int:
     """Put faults in front of any MCP server, in any language.

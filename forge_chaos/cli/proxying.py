@@ -9,6 +9,7 @@ from pathlib import Path
 from time import monotonic
 
 from forge_chaos import catalog, notation, settings, story, tracefile
+from forge_chaos.adapters._mcp import quiet
 from forge_chaos.bench import Bench, Setup
 from forge_chaos.errors import Misuse, unknown
 from forge_chaos.events import Finished, Injected, Started, find
@@ -33,11 +34,14 @@ def proxy(
     rules = [catalog.resolve(rule, faults) for rule in notation.parse_plan(plan).rules]
     for rule in rules:
         if rule.seam != "tool":
-            raise Misuse(f"{rule.text}: a proxy has the calls of tools alone, and this one is at the {rule.seam}.")
+            raise Misuse(
+                f"{rule.text}: a proxy has the calls of tools alone, and this one is at the {rule.seam}."
+            )
     record = Recorder(monotonic, redactor())
     record(Started, "", "", f"proxy: {' '.join(command)}", "own", tuple(r.text for r in rules), seed)
     try:
-        asyncio.run(Proxy(command, rules, record, seed).server.run_stdio_async(show_banner=False))
+        with quiet():
+            asyncio.run(Proxy(command, rules, record, seed).server.run_stdio_async(show_banner=False))
         end = "answered"
     except KeyboardInterrupt:
         end = "cancelled"

@@ -41,7 +41,7 @@ class DiskWorkspace(Files):
         self._side = Path(mkdtemp(prefix=f"forge-chaos-{os.getpid()}-", dir=_place())).resolve()
         self.root = self._side / "work" if root is None else Path(root).resolve()
         self._top = str(self.root)
-        self._groups = Groups()
+        self._groups = Groups(f"HOME={self._side / 'home'}")
         self._stashes = 0
         self._beside = Lock()
         self._folder_now = self._top

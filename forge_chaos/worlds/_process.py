@@ -34,10 +34,16 @@ class Ended:
 
 @dataclass(slots=True)
 class Groups:
-    """The process groups that one workspace has started and that may still have members."""
+    """The process groups that one workspace has started and that may still have members.
 
+    `mark`, an entry of the environment that no other workspace has, finds those that have left their group,
+    as daemons do; empty: nobody looks for them.
+    """
+
+    mark: str = ""
     _alive: set[int] = field(default_factory=set)
     _lock: Lock = field(default_factory=Lock)
+    _ran: bool = False
 
     def run(
         self,
@@ -64,6 +70,7 @@ class Groups:
         )
         with self._lock:
             self._alive.add(child.pid)
+            self._ran = True
         assert child.stdout is not None  # a pipe was asked for
         output = _Output()
         try:
@@ -83,11 +90,14 @@ class Groups:
         return Ended(exit, output.text())
 
     def members(self) -> list[int]:
-        """Pids that are alive in the groups started here."""
+        """Pids that are alive in the groups started here, or that bear the mark."""
         with self._lock:
             self._alive = {group for group in self._alive if exists(group)}
             groups = set(self._alive)
-        return members(groups)
+        return sorted({*members(groups), *self._strays()})
+
+    def _strays(self) -> list[int]:
+        return marked(self.mark) if self.mark and self._ran else []
 
     def close(self) -> None:
         """Kill whatever is left and wait until it is gone."""
@@ -95,7 +105,10 @@ class Groups:
             groups, self._alive = set(self._alive), set()
         for group in groups:
             kill(group)
-        _until(lambda: not members(groups), 2.0)
+        for stray in self._strays():
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(stray, signal.SIGKILL)
+        _until(lambda: not members(groups) and not self._strays(), 2.0)
 
 
 class _Output:
@@ -192,6 +205,16 @@ def members(groups: set[int]) -> list[int]:
         state, _, group = line.rpartition(")")[2].split()[:3]
         if int(group) in groups and state not in ("Z", "X"):
             found.append(int(entry.name))
+    return sorted(found)
+
+
+def marked(mark: str) -> list[int]:
+    """The processes with this entry in the environment that they were started with; none without /proc."""
+    entry, found = mark.encode(), []
+    for place in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):  # another user's, or it has ended meanwhile
+            if entry in place.read_bytes().split(b"\0"):
+                found.append(int(place.parent.name))
     return sorted(found)
 
 

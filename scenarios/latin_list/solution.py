@@ -16,20 +16,20 @@ async def solve(task, tools):
     line = asked(task.prompt)
 
     def lines(text):
-        found = [re.fullmatch(r"list\.txt:\d+: (name: .+)", each)[1] for each in text.strip().splitlines()]
+        found = [re.fullmatch(r"names\.lst:\d+: (name: .+)", each)[1] for each in text.strip().splitlines()]
         if len(found) not in (4, 5) or (len(found) == 5 and found[4] != line):
             raise ValueError("not the list")
         return found[4:]
 
     async def there():
         added = await tools.search_files(
-            pattern="name:", path="list.txt", expect=lines, allow={"missing": None}
+            pattern="name:", path="names.lst", expect=lines, allow={"missing": None}
         )
         if added is None:
-            raise LookupError("list.txt is gone, though it was there")
+            raise LookupError("names.lst is gone, though it was there")
         return bool(added)
 
-    await tools.append_file(path="list.txt", text=f"{line}\n", check=there)
+    await tools.append_file(path="names.lst", text=f"{line}\n", check=there)
     return "DONE"
 
 
@@ -39,12 +39,12 @@ def data(value):
 
 
 def files(trace):
-    """What was asked for, and list.txt before and after; None when it is not there."""
+    """What was asked for, and names.lst before and after; None when it is not there."""
     from forge_chaos.events import Snapshot, Started, find
 
     started = next(find(trace, Started))[1]
-    after = list(find(trace, Snapshot))[-1][1].resources.get("list.txt")
-    before = started.resources["list.txt"]
+    after = list(find(trace, Snapshot))[-1][1].resources.get("names.lst")
+    before = started.resources["names.lst"]
     return asked(started.prompt), data(before), None if after is None else data(after)
 
 

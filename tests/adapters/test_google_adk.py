@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from google.adk.agents import LlmAgent
 from google.adk.apps import App
 from google.adk.models import BaseLlm
@@ -116,6 +117,9 @@ def test_agents_that_work_is_handed_to_are_behind_the_gate() -> None:
     assert [(body.tool, body.by) for _, body in find(trace, Called)] == [("read_file", "two")]
 
 
+@pytest.mark.filterwarnings(
+    "ignore:The `plugins` argument:DeprecationWarning"
+)  # its own call of its own runner
 def test_tools_of_an_agent_behind_a_tool_are_found_and_told_apart() -> None:
     inner, outer = Wire([[READ]]), Wire([[("helper", {"request": PROMPT})]])
     lead = agent(outer, "lead", tools=[AgentTool(agent(inner, "helper", description="Reads files."))])
@@ -156,9 +160,8 @@ def scripted(thing: Any, reads: list[str], steps: int = 20, taken: Any = None) -
             await tools.read_file(path=path, expect=str)
         return "DONE"
 
-    scenario = Scenario(
-        "wire", PROMPT, solve=solve, workspace="disk", limits=Limits(steps=steps, seconds=3600.0)
-    )
+    limits, there = Limits(steps=steps, seconds=3600.0), dict.fromkeys(reads, b"text")
+    scenario = Scenario("wire", PROMPT, files=there, solve=solve, workspace="disk", limits=limits)
     known = {"read_file": ToolSpec("read_file", "", {"type": "object"}, frozenset())}
     setting = trial.Setting(
         scenario,

@@ -439,7 +439,7 @@ CASES: Mapping[str, Case] = {
             _cell("mail_report", "lost_reply.done_then_reset:send_mail", "recovered", "nests", "damaged"),
             _cell(
                 "latin_list",
-                "lost_reply.done_then_timeout:append_file(list.txt)",
+                "lost_reply.done_then_timeout:append_file(names.lst)",
                 "recovered",
                 "impatient",
                 "damaged",
@@ -739,7 +739,7 @@ GUARDS: tuple[Guard, ...] = (
     ),
     Guard(
         "damage: what another hand took away is not the agent's doing",
-        ("agent", "latin_list", ("missing_file.renamed@1..:search_files(list.txt)",), "gave_up"),
+        ("agent", "latin_list", ("missing_file.renamed@1..:search_files(names.lst)",), "gave_up"),
         ("recodes", "latin_list", ("timeout.late:search_files",), "damaged"),
     ),
     Guard(

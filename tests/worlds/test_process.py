@@ -10,7 +10,7 @@ from time import monotonic
 
 import pytest
 
-from forge_chaos.worlds._process import OUTPUT_CAP, Ended, Groups
+from forge_chaos.worlds._process import OUTPUT_CAP, Ended, Groups, marked
 
 
 @pytest.fixture
@@ -113,3 +113,22 @@ def test_endless_output_ends_at_the_limit(groups: Groups, tmp_path: Path) -> Non
     assert monotonic() - start < 3
     assert ended.exit is None
     assert len(ended.output) < OUTPUT_CAP + 100
+
+
+def test_a_daemon_that_left_its_group_is_found_by_its_mark_and_killed(tmp_path: Path) -> None:
+    groups = Groups(f"HOME={tmp_path}")
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    daemon = f"{sys.executable} -c 'import os, time; os.setsid(); time.sleep(30)' >/dev/null 2>&1 & echo $!"
+    ended = groups.run(["/bin/sh", "-c", daemon], tmp_path, environment, 10)
+    pid = int(ended.output)
+    try:
+        assert pid in groups.members()
+        groups.close()
+        assert not alive(pid)
+    finally:
+        groups.close()
+
+
+def test_without_a_mark_and_for_the_mark_of_another_nobody_is_found(tmp_path: Path) -> None:
+    assert marked(f"HOME={tmp_path}/nowhere") == []
+    assert Groups().members() == []

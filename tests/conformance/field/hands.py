@@ -29,9 +29,9 @@ async def recodes(task: Any, tools: Any) -> str:
     """A file that is no UTF-8 is written anew, in UTF-8."""
     line = re.search(r"the line `(name: [^`]+)`", task.prompt)
     assert line
-    shown = await tools.call("search_files", {"pattern": "name:", "path": "list.txt"})
-    lines = [re.sub(r"^list\.txt:\d+: ", "", each) for each in shown.splitlines()]
-    await tools.call("write_file", {"path": "list.txt", "text": "\n".join([*lines, line[1]]) + "\n"})
+    shown = await tools.call("search_files", {"pattern": "name:", "path": "names.lst"})
+    lines = [re.sub(r"^names\.lst:\d+: ", "", each) for each in shown.splitlines()]
+    await tools.call("write_file", {"path": "names.lst", "text": "\n".join([*lines, line[1]]) + "\n"})
     return "DONE"
 
 
