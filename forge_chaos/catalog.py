@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from forge_chaos.bounded import Overdue, bounded
 from forge_chaos.errors import Misuse, unknown
 from forge_chaos.nouns import Bar, Fault, Lasts, Rule, Scenario, Seam, Variant
 
@@ -151,7 +152,11 @@ def load(name: str, seed: int, dirs: Sequence[Path] = ()) -> Scenario:
     known = folders(dirs)
     if name not in known:
         raise unknown("scenario", name, known, way="forge-chaos list scenarios")
-    return scenariofile.scenario(known[name], seed)
+    try:
+        with bounded(f"the files of scenario {name!r}"):
+            return scenariofile.scenario(known[name], seed)
+    except Overdue as error:
+        raise Misuse(f"{known[name]}: {error}. Repair solution.py or the templates.") from None
 
 
 def lint(folder: Path) -> list[str]:

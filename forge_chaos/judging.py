@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from forge_chaos import facts, judge, mapping, notation, sweep
 from forge_chaos.bench import Bench, specs_of
+from forge_chaos.bounded import bounded
 from forge_chaos.errors import Broken, Misuse
 from forge_chaos.events import Started, Trace, find
 from forge_chaos.nouns import Bar, Rule, Scenario, ToolSpec
@@ -47,8 +48,9 @@ class Judge:
         fails the graders of its own scenario, Broken when one of them raises."""
         key = (scenario.name, scenario.seed)
         if key not in self._clean and scenario.solve is not None:
-            trace = self.home.expert(scenario, (), scenario.seed)
-            _sound(scenario, facts.facts(trace, scenario))
+            with bounded(f"the solution of scenario {scenario.name!r}"):
+                trace = self.home.expert(scenario, (), scenario.seed)
+                _sound(scenario, facts.facts(trace, scenario))
             self._clean[key] = trace
         return self._clean.get(key)
 
@@ -65,6 +67,10 @@ class Judge:
 
     def __call__(self, trace: Trace, scenario: Scenario) -> tuple[Facts, Judgement]:
         """Facts and judgement of one trial."""
+        with bounded(f"the judging of scenario {scenario.name!r}"):
+            return self._judged(trace, scenario)
+
+    def _judged(self, trace: Trace, scenario: Scenario) -> tuple[Facts, Judgement]:
         found = facts.facts(trace, scenario, self.allowed(scenario))
         if not found.fired or found.broken:
             return found, judge.judge(found, None)

@@ -165,13 +165,18 @@ def _code_limit(door: Blocking) -> Iterator[None]:
         def limits(function: Any) -> Any:
             def limited() -> Any:
                 begin = door.loop.time()
+                result, failed = None, None
                 try:
-                    return door.wait(lambda: door.run(function))
-                finally:
-                    if door.loop.time() - begin > seconds:
-                        raise local.ExecutionTimeoutError(
-                            f"Code execution exceeded the maximum execution time of {seconds} seconds"
-                        )
+                    result = door.wait(lambda: door.run(function))
+                except Exception as error:
+                    failed = error
+                if door.loop.time() - begin > seconds:
+                    raise local.ExecutionTimeoutError(
+                        f"Code execution exceeded the maximum execution time of {seconds} seconds"
+                    )
+                if failed is not None:
+                    raise failed
+                return result
 
             return limited
 

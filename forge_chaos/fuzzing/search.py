@@ -6,6 +6,7 @@ Rules that fail alone are taken out before plans are drawn: they would hide what
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,9 +25,12 @@ from forge_chaos.space import Place, Space, calls_of, order_of, place_of, space
 from forge_chaos.strategies import observe, plans_in
 from forge_chaos.verdict import Outcome
 
-PHASES = (Phase.generate, Phase.target, Phase.shrink)
 ALONE = 0.5  # of a scenario's share of the budget, at most, for rules alone
 EXAMPLES = 4  # drawn for each trial that is left: many are plans that are known already
+
+
+class Over(BaseException):
+    """Hypothesis is to stop at once: an Exception would be a failing example to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,46 +123,44 @@ class Search:
     def _drawn(self, turn: int) -> Rules | None:
         """A plan with a failure that is not known yet, shrunk by Hypothesis; None when none was found."""
         good = self.space.without(self.bad)
-        learnt = space(self.learnt, self.space.order)
-        locked: list[Key] = []
+        failing: list[tuple[Key, Rules]] = []  # of one failure, the last and smallest at the end
 
         def fails(plan: Plan) -> bool:
             rules = ordered(plan.rules, self.whole)
             if any(set(known.plan) <= set(rules) for known in self.found.values()):
                 return False
-            if not locked and self.attempts.spent >= self.until:
-                return False
+            if not failing and self.attempts.spent >= self.until:
+                raise Over
             try:
                 tried = self.attempts(self.scenario, rules)
             except Spent:
-                return False
+                raise Over from None
             observe(tried.trial)
-            if not locked and self._new(tried.key):
-                assert tried.key is not None
-                locked.append(tried.key)
+            if tried.key is None or not (tried.key == failing[0][0] if failing else self._new(tried.key)):
+                return False
+            if not failing:
                 self._at = self.attempts.spent
-            return tried.key in locked
+            failing.append((tried.key, rules))
+            return True
 
-        if not good.rules:
-            return None
-        try:
-            found = find(
-                plans_in(good, self.max_rules, learnt, self.openers),
-                fails,
-                settings=settings(
-                    max_examples=EXAMPLES * max(1, self.until - self.attempts.spent),
-                    database=DirectoryBasedExampleDatabase(self.database),
-                    phases=PHASES,
-                    deadline=None,
-                    verbosity=Verbosity.quiet,
-                    suppress_health_check=list(HealthCheck),
-                ),
-                random=dice(self.seed, "plans", self.scenario, turn),
-                database_key=f"{self.scenario} {turn}".encode(),
-            )
-        except NoSuchExample:
-            return None
-        return ordered(found.rules, self.whole)
+        if good.rules:
+            with suppress(NoSuchExample, Over):
+                learnt = space(self.learnt, self.space.order)
+                find(
+                    plans_in(good, self.max_rules, learnt, self.openers),
+                    fails,
+                    settings=settings(
+                        max_examples=EXAMPLES * max(1, self.until - self.attempts.spent),
+                        database=DirectoryBasedExampleDatabase(self.database),
+                        phases=(Phase.generate, Phase.target, Phase.shrink),
+                        deadline=None,
+                        verbosity=Verbosity.quiet,
+                        suppress_health_check=list(HealthCheck),
+                    ),
+                    random=dice(self.seed, "plans", self.scenario, turn),
+                    database_key=f"{self.scenario} {turn}".encode(),
+                )
+        return failing[-1][1] if failing else None
 
     @property
     def whole(self) -> Space:

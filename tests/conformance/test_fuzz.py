@@ -47,7 +47,9 @@ def test_there_are_enough_of_both_kinds() -> None:
     assert sum(len(frail.plan) == 1 for frail in FRAIL) >= 5
 
 
-@pytest.mark.parametrize("frail", [f for f in FRAIL if f.name == "takes_silence_for_no"], ids=lambda f: f.name)
+@pytest.mark.parametrize(
+    "frail", [f for f in FRAIL if f.name == "takes_silence_for_no"], ids=lambda f: f.name
+)
 def test_one_of_them_with_one_seed(frail: Frail, tmp_path: Path) -> None:
     holds(frail, 1, found(frail, 1, tmp_path))
 
