@@ -133,12 +133,13 @@ def _plan(
     learnt: Space | None,
     openers: Mapping[Place, Rule],
     seed: int,
+    min_rules: int,
 ) -> Plan:
     single = rules_in(space).map(lambda rule: (rule,))
     chunks: list[st.SearchStrategy[tuple[Rule, ...]]] = [single]
     if learnt is not None and openers and learnt.rules and max_rules > 1:
-        chunks += [single, _opened(learnt, openers)]
-    drawn = draw(st.lists(st.one_of(chunks), min_size=1, max_size=max(1, max_rules)))
+        chunks += [single, single, _opened(learnt, openers)]
+    drawn = draw(st.lists(st.one_of(chunks), min_size=min_rules, max_size=max(min_rules, max_rules)))
     found = dict.fromkeys(rule for chunk in drawn for rule in chunk)
     return Plan(tuple(sorted(list(found)[:max_rules], key=space.position)), seed)
 
@@ -149,10 +150,11 @@ def plans_in(
     learnt: Space | None = None,
     openers: Mapping[Place, Rule] | None = None,
     seed: int = 0,
+    min_rules: int = 1,
 ) -> st.SearchStrategy[Plan]:
     """Plans over a space. `learnt` are rules on calls that the agent makes only when something fails;
     each comes with the rule, of `openers`, that makes it fail there."""
-    return _plan(space, max_rules, learnt, openers or {}, seed)
+    return _plan(space, max_rules, learnt, openers or {}, seed, min_rules)
 
 
 def _space(scenario: Where, agent: Any, faults: str | None, seed: int, faults_dirs: Sequence[str]) -> Space:

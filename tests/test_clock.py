@@ -533,6 +533,11 @@ def test_a_socket_whose_other_end_waits_for_the_loop_does_not_hold_the_clock() -
             with loop.waited_for(port):
                 assert not loop.busy()
                 await asyncio.sleep(30)
+                end = threading.Event()
+                worker = loop.run_in_executor(None, end.wait)
+                assert loop.busy()  # a thread beside it is at work all the same
+                end.set()
+                await worker
             with loop.waited_for(server.getsockname()[1]):  # another's: this loop has no such socket
                 assert loop.busy()
             assert loop.busy()
@@ -542,6 +547,7 @@ def test_a_socket_whose_other_end_waits_for_the_loop_does_not_hold_the_clock() -
         return loop.time()
 
     assert loop.run_until_complete(main()) == 30.0
+    loop.run_until_complete(loop.shutdown_default_executor())
     loop.close()
 
 

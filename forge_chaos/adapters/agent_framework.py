@@ -17,6 +17,7 @@ from typing import Any
 
 from forge_chaos.adapters import _client
 from forge_chaos.adapters._reach import put, reached
+from forge_chaos.adapters._rehearsal import rehearsed
 from forge_chaos.adapters._threads import blocking
 from forge_chaos.adapters._through import gated, offered
 from forge_chaos.errors import Misuse
@@ -56,6 +57,7 @@ class AgentFramework:
             import agent_framework_openai  # noqa: F401
         except ImportError as error:
             raise Misuse(f"framework:agent-framework does not import: {error}. {WAY}") from None
+        rehearsed(_bench)
         return Seat(_bench, self.name, honest=_honest())
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from forge_chaos.adapters import _client
 from forge_chaos.adapters._reach import put, reached
+from forge_chaos.adapters._rehearsal import rehearsed
 from forge_chaos.adapters._threads import Blocking, blocking
 from forge_chaos.adapters._through import gated, offered, value
 from forge_chaos.errors import Misuse
@@ -68,6 +69,7 @@ class AutoGen:
             import autogen_ext.models.openai  # noqa: F401
         except ImportError as error:
             raise Misuse(f"framework:autogen does not import: {error}. {WAY}") from None
+        rehearsed(_bench)
         return Seat(_bench, self.name, honest=(_client.refusal(),))
 
 

@@ -22,6 +22,7 @@ from typing import Any
 from forge_chaos.adapters import _client
 from forge_chaos.adapters._langchain import behind, call_id, modelled, noted, scripted, specs_of
 from forge_chaos.adapters._reach import put, reached
+from forge_chaos.adapters._rehearsal import rehearsed
 from forge_chaos.adapters._threads import Blocking, blocking
 from forge_chaos.adapters._through import offered
 from forge_chaos.errors import Misuse
@@ -77,6 +78,7 @@ class LangGraph:
             import langchain_openai  # noqa: F401
         except ImportError as error:
             raise Misuse(f"framework:langgraph does not import: {error}. {WAY}") from None
+        rehearsed(_bench)
         return Seat(_bench, self.name, honest=_honest())
 
 

@@ -118,7 +118,7 @@ def _own(agent: Any) -> Agent:
     ) -> Answer:
         from minisweagent.environments import local
 
-        real = local._run
+        real: Run = local._run
         async with blocking() as door:
             twin = copy(agent)
             twin.config = agent.config.model_copy(update={"output_path": None})
@@ -127,6 +127,8 @@ def _own(agent: Any) -> Agent:
                 twin.model = _scripted(model, door, [], {}, agent.model)
 
             def process(line: str, *rest: Any) -> CompletedProcess[str]:
+                if _shell.MARK in line:  # the framework's own way to end; it passes no gate
+                    return real(line, *rest)
                 codes = [0]
 
                 def bash(command: str) -> str:

@@ -147,7 +147,7 @@ class Search:
             with suppress(NoSuchExample, Over):
                 learnt = space(self.learnt, self.space.order)
                 find(
-                    plans_in(good, self.max_rules, learnt, self.openers),
+                    plans_in(good, self.max_rules, learnt, self.openers, min_rules=2),
                     fails,
                     settings=settings(
                         max_examples=EXAMPLES * max(1, self.until - self.attempts.spent),

@@ -41,6 +41,17 @@ def test_the_first_call_without_a_reply_is_the_next_move() -> None:
     assert move.calls[0].args == WRITE.args
 
 
+def test_one_call_a_turn_where_the_wire_wants_no_more() -> None:
+    first, rest = [], ()
+    for alone in (False, True, True):
+        view = View(small.BATCH.prompt, rest if alone else (), TOOLS, alone=alone)
+        move = next_move(small.BATCH, persona("expert"), view, {}, small.SPECS)
+        assert isinstance(move, Ask)
+        first.append([call.args["path"] for call in move.calls])
+        rest = ((move.calls[0], Reply("1")),)
+    assert first == [["a.txt", "b.txt", "c.txt"], ["b.txt"], ["a.txt"]]
+
+
 def test_ids_carry_the_key_and_are_never_the_same_twice() -> None:
     first = moved(())
     assert isinstance(first, Ask)

@@ -73,9 +73,10 @@ def test_two_conversations_at_a_time_are_told_apart_by_what_they_show() -> None:
     step(one, "id,amount\nA,1\n")
     step(other, "id,amount\nA,2\n")
     for _ in range(2):
+        step(list(FIRST), "x")  # and others begin meanwhile
         step(one, "wrote 1 characters to out/total.txt")
         step(other, "wrote 1 characters to out/total.txt")
-    assert made.count == 2
+    assert made.count == 4
     written = [history[3]["tool_calls"][0]["function"]["arguments"] for history in (one, other)]
     assert [json.loads(arguments)["text"] for arguments in written] == ["1", "2"]
     # Each has asked for its own alone: both read back for the first time.

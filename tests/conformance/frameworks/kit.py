@@ -30,6 +30,7 @@ class Kit:
     that it has are those of the scenario `sum_orders`. `unequal`: exception types, by name, under which
     an injected fault and a tool that raises cannot be told to be the same, each with the reason.
     `modelless`: the object brings no model of its own, so that a trial always hands it one.
+    `tool`, `argument`, `role`: what the function that reads is known as, where the framework has tools of its own.
     `warns`: filters for the framework's own warnings, which would fail a test here.
     """
 
@@ -43,6 +44,9 @@ class Kit:
     unequal: dict[str, str] = field(default_factory=dict)
     warns: tuple[str, ...] = ()
     modelless: bool = False
+    tool: str = "read_file"
+    argument: str = "path"
+    role: str = "read"
 
     def __str__(self) -> str:
         return self.name

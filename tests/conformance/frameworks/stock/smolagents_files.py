@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from smolagents import OpenAIModel, ToolCallingAgent, tool
+from smolagents import CodeAgent, OpenAIModel, ToolCallingAgent, tool
 
 
 @tool
@@ -38,3 +38,4 @@ def write_file(path: str, text: str) -> str:
 
 
 agent = ToolCallingAgent(tools=[read_file, list_files, write_file], model=OpenAIModel("gpt-4o"))
+coder = CodeAgent(tools=[read_file, list_files, write_file], model=OpenAIModel("gpt-4o"))
