@@ -48,6 +48,7 @@ class AgentFramework:
         """A finished agent: its tools are found and wrapped for the run, and left as they are."""
         if not self.recognises(thing):
             raise Misuse(f"adapter agent-framework: {type(thing).__name__} is no agent_framework.Agent.")
+        rehearsed(_bench)  # what it loads at its first run is the same
         return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True)
 
     def framework(self) -> Seat:

@@ -50,6 +50,7 @@ class GoogleADK:
         """A finished agent or app: its tools are found and wrapped for the run, and left as they are."""
         if not self.recognises(thing):
             raise Misuse(f"adapter google-adk: {type(thing).__name__} is no agent or App of google.adk.")
+        rehearsed(_bench)  # what it loads at its first run is the same
         return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True)
 
     def framework(self) -> Seat:
@@ -251,7 +252,7 @@ def _door(model: Any) -> Any:
     """The framework's litellm client, over the trial's client for OpenAI's API."""
     from google.adk.models.lite_llm import LiteLLMClient
 
-    class Door(LiteLLMClient):  # type: ignore[misc]  # known where the framework is installed
+    class Door(LiteLLMClient):
         async def acompletion(self, model: Any, messages: Any, tools: Any, **more: Any) -> Any:
             return await super().acompletion(model, messages, tools, client=waiting, **more)
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from forge_chaos import judge, notation
 from forge_chaos.campaign import Campaign, Progress, silent
@@ -38,7 +39,8 @@ class Tried:
 
 @dataclass
 class Attempts:
-    """The trials of one search. `spent` counts every run of the agent, clean ones included."""
+    """The trials of one search. `spent` counts every run of the agent, clean ones included; `log` has
+    a line for each."""
 
     made: Campaign
     budget: int
@@ -46,6 +48,7 @@ class Attempts:
     spent: int = 0
     fired: int = 0
     broken: list[Trial] = field(default_factory=list)
+    log: list[dict[str, Any]] = field(default_factory=list)
     _known: dict[tuple[str, tuple[str, ...]], Tried] = field(default_factory=dict)
 
     @property
@@ -111,6 +114,10 @@ class Attempts:
             trial = made.judged(done, trace, Path())
             self.spent += 1
             self.fired += bool(trial.facts.fired)
+            self.log.append(
+                {"scenario": scenario, "plan": list(texts), "outcome": trial.judgement.outcome}
+                | {"acceptable": trial.judgement.acceptable, "repetition": repetition}
+            )
             self.progress(self.spent, self.budget, "fuzz")
             if trial.judgement.outcome == "invalid":
                 self.broken.append(trial)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from forge_chaos.nouns import Rule
 from forge_chaos.verdict import Outcome, Skipped, Trial
 
 EVIDENCE = 6  # lines of the trace that are shown
-EXAMPLES = "examples"  # Hypothesis's database, in the run's directory
+EXAMPLES = "examples.jsonl"  # every trial in its order, in the run's directory
 CAUSES = (
     "Usual causes: state kept in a module from one trial to the next, the clock, dice without a seed, "
     "the order of a set, threads, the network."
@@ -57,7 +58,7 @@ def fuzz(
             if isinstance(clean, Skipped):
                 skipped.append(clean)
                 continue
-            search = _search(attempts, name, clean, until, directory, max_rules, outcome)
+            search = _search(attempts, name, clean, until, max_rules, outcome)
             cells += len(search.cells)
             if not search.cells:
                 skipped.append(Skipped(name, "none of the faults asked for has a place in its clean trial"))
@@ -73,6 +74,10 @@ def fuzz(
         notes.append(f"The budget of {budget} trials was spent before every scenario was searched.")
     except KeyboardInterrupt:
         notes.append(f"Stopped after {attempts.spent} of {budget} trials.")
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / EXAMPLES).write_text(
+        "".join(json.dumps(line) + "\n" for line in attempts.log), encoding="utf-8"
+    )
     broken = tuple(
         f"{trial.scenario} under {', '.join(trial.rules)}: {trial.judgement.why}" for trial in attempts.broken
     )
@@ -107,7 +112,6 @@ def _search(
     name: str,
     clean: Trace,
     until: int,
-    directory: Path,
     max_rules: int,
     outcome: Outcome | None,
 ) -> Search:
@@ -122,7 +126,6 @@ def _search(
         made.options.seed,
         max_rules,
         until,
-        directory / EXAMPLES,
         outcome,
     )
 

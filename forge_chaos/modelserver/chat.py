@@ -7,6 +7,7 @@ every request and reply: the other wires are read into it and written from it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
@@ -20,6 +21,7 @@ from forge_chaos.modelserver.view import Pair, Reply, ToolCall, View
 HISTORY = "messages"  # where a request holds it
 PATH = "/v1/chat/completions"
 ANSWERS = ("final_answer", "final_result", "submit")
+INSTRUCTED = re.compile(r"call the (\w+)\(\)\s(?:tool|function) to report")  # how inspect-ai's agents put it
 CREATED = 1_700_000_000
 
 
@@ -30,10 +32,13 @@ def view(body: Mapping[str, Any]) -> View:
     open_calls: dict[str, int] = {}
     told: tuple[ToolCall, ...] = ()
     flat = False
+    instructions = ""
     for message in body["messages"]:
         text = _text(message.get("content"))
         role, calls = message["role"], message.get("tool_calls") or ()
-        if role == "user":
+        if role in ("system", "developer"):
+            instructions += text
+        elif role == "user":
             found = list(flattened.replies(told, text))
             pairs += found
             flat = flat or bool(found)
@@ -57,7 +62,9 @@ def view(body: Mapping[str, Any]) -> View:
     tools = frozenset(tool["function"]["name"] for tool in body.get("tools") or ())
     choice = body.get("tool_choice")
     forced = choice == "required" or isinstance(choice, dict)
-    answer = next((name for name in ANSWERS if name in tools), None) if forced else None
+    told_to = INSTRUCTED.search(instructions)
+    names = ANSWERS if forced else told_to.groups() if told_to else ()
+    answer = next((name for name in names if name in tools), None)
     alone = flat or answer == flattened.ANSWER or body.get("parallel_tool_calls") is False
     return View(task, tuple(pairs), tools, not tools or choice == "none", answer, alone)
 

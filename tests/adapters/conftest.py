@@ -9,6 +9,7 @@ PACKAGES = {
     "test_mini_swe_agent.py": "minisweagent",
     "test_haystack.py": "haystack",
     "test_dspy.py": "dspy",
+    "test_llama_index.py": "llama_index.llms.openai",
     "test_openai_agents.py": "agents",
     "test_ag2.py": "ag2",
     "test_strands.py": "strands",

@@ -3,8 +3,6 @@ trial of the same plan."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from forge_chaos.bench import Bench, Setup
@@ -37,12 +35,10 @@ def ratio(rounds: int = 5) -> float:
             plans.append(texts)
             return super().anew(scenario, texts, once)
 
-    def examples(attempts: Attempts, folder: Path) -> None:
+    def examples(attempts: Attempts) -> None:
         plans.clear()
         trace: Any = clean
-        search = Search(
-            attempts, SCENARIO, trace, campaign.wanted.swept, (), 1, 4, TRIALS, folder / "examples"
-        )
+        search = Search(attempts, SCENARIO, trace, campaign.wanted.swept, (), 1, 4, TRIALS)
         search._drawn(0)
 
     def alone() -> None:
@@ -50,11 +46,9 @@ def ratio(rounds: int = 5) -> float:
             bench.trace(Order("t", SCENARIO, texts, 1))
 
     clean = bench.trace(Order("clean", SCENARIO, (), 1, 0, "clean"))
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        examples(Noted(campaign, TRIALS), folder)  # what the expert reaches is known from here on
-        ran = len(plans)
-        found = best(rounds, {"alone": alone, "fuzz": lambda: examples(Noted(campaign, TRIALS), folder)})
+    examples(Noted(campaign, TRIALS))  # what the expert reaches is known from here on
+    ran = len(plans)
+    found = best(rounds, {"alone": alone, "fuzz": lambda: examples(Noted(campaign, TRIALS))})
     bench.close()
     assert ran == len(plans) == TRIALS, (ran, len(plans))
     return found["fuzz"] / found["alone"]

@@ -130,21 +130,6 @@ async def waits_without_limit(task: Any, tools: Any, model: Any) -> str:
     return await loop(task, tools, model, perform=perform)
 
 
-async def mails_unsure(task: Any, tools: Any, model: Any) -> str:
-    """When the mail was not answered in time and the ledger cannot be read, the mail is sent again."""
-    failed: list[Call] = []
-
-    async def perform(tools: Any, call: Call) -> Told:
-        told = await reference.perform(tools, call)
-        if told[1] and name_of(call) == "send_mail" and "timed out" in told[0]:
-            failed.append(call)
-        if told[1] and name_of(call) == "list_ledger" and failed:
-            await reference.perform(tools, failed[0])
-        return told
-
-    return await loop(task, tools, model, perform=perform)
-
-
 async def parses_later_polls(task: Any, tools: Any, model: Any) -> str:
     """The first poll's reply is read with care, later ones are taken for JSON."""
     polls = 0
@@ -247,13 +232,6 @@ FRAIL: tuple[Frail, ...] = (
         "rate_limited,timeout",
         "hung",
         (f"rate_limited.retry_after:{ORDERS}", f"timeout.hangs:{TOTAL}"),
-    ),
-    Frail(
-        mails_unsure,
-        "mail_report",
-        "tool_exception,lost_reply",
-        "damaged",
-        ("lost_reply.done_then_timeout:send_mail({to})", f"{RAISES}:list_ledger(mail)"),
     ),
     Frail(
         swaps,

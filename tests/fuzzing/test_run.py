@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from forge_chaos.bench import Setup
 from forge_chaos.events import Injected
 from forge_chaos.fuzzing.run import EVIDENCE, EXAMPLES, fuzz, layer
-from tests.fuzzing.searched import RAISES, crashing_of, good, lying, made, needs_both, searched
+from tests.fuzzing.searched import RAISES, crashing_of, good, lying, made, searched
 
 ONE = "tool_exception.runtime"
 
@@ -27,9 +28,18 @@ def test_what_is_found_is_replayed_and_told(tmp_path: Path) -> None:
     assert any(f"FAULT {ONE} on call 1" in line for line in failure.lines)
 
 
-def test_the_examples_are_kept_in_the_runs_directory(tmp_path: Path) -> None:
-    assert searched(needs_both(), tmp_path, ONE, budget=60).failures
-    assert any((tmp_path / EXAMPLES).rglob("*"))
+def test_every_trial_is_kept_in_the_runs_directory(tmp_path: Path) -> None:
+    result = searched(lying, tmp_path, ONE, budget=20)
+    lines = [json.loads(line) for line in (tmp_path / EXAMPLES).read_text().splitlines()]
+    assert len(lines) == result.trials
+    assert lines[0] == {
+        "scenario": "sum_orders",
+        "plan": [],
+        "outcome": "not_reached",
+        "acceptable": True,
+        "repetition": 0,
+    }
+    assert [RAISES] in [line["plan"] for line in lines if line["outcome"] == "false_success"]
 
 
 def test_an_agent_without_a_fault_in_it_ends_in_0(tmp_path: Path) -> None:

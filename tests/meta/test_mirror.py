@@ -9,6 +9,7 @@ from tests.meta.files import PACKAGE, ROOT, name, python
 # Modules without a mirror, each with the place where it is tested instead.
 ELSEWHERE = {
     "forge_chaos/__main__.py": "one line: every test that runs `python -m forge_chaos`",
+    "forge_chaos/adapters/_langchain.py": "tests/adapters/test_langgraph.py",
     "forge_chaos/executors/_family.py": "tests/executors/test_child.py",
     "forge_chaos/executors/_process.py": "tests/executors/test_child.py",
     "forge_chaos/executors/_worker.py": "the other end of the pipe: tests/executors/test_child.py",

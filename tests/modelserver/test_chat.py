@@ -93,6 +93,20 @@ def test_where_an_answer_tool_is_forced_the_answer_goes_through_it() -> None:
     assert view(body(USER, tools=[READ, FINAL])).answer_tool is None
 
 
+def test_where_the_instructions_say_so_the_answer_goes_through_the_answer_tool() -> None:
+    schema = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
+    submit = {"type": "function", "function": {"name": "submit", "parameters": schema}}
+    asked = {"role": "system", "content": "When you have an answer, call the submit() tool to report it."}
+    shown = view(body(asked, USER, tools=[READ, submit]))
+    assert shown.answer_tool == "submit"
+    [made] = render(body(asked, USER, tools=[READ, submit]), shown, Say("DONE"))["choices"][0]["message"][
+        "tool_calls"
+    ]
+    assert made["function"] == {"name": "submit", "arguments": '{"answer": "DONE"}'}
+    assert view(body(asked, USER, tools=[READ])).answer_tool is None
+    assert view(body(SYSTEM, USER, tools=[READ, submit])).answer_tool is None
+
+
 def test_a_request_over_the_window_is_told_so() -> None:
     told = over(900, 1000)["error"]
     assert told["code"] == "context_length_exceeded"

@@ -42,7 +42,8 @@ def test_the_first_call_without_a_reply_is_the_next_move() -> None:
 
 
 def test_one_call_a_turn_where_the_wire_wants_no_more() -> None:
-    first, rest = [], ()
+    first: list[list[str]] = []
+    rest: tuple[Pair, ...] = ()
     for alone in (False, True, True):
         view = View(small.BATCH.prompt, rest if alone else (), TOOLS, alone=alone)
         move = next_move(small.BATCH, persona("expert"), view, {}, small.SPECS)

@@ -5,21 +5,37 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from forge_chaos.modelserver.server import ScriptedModel
+from forge_chaos.modelserver.server import Response, ScriptedModel
 from forge_chaos.modelserver.trials import KEPT, Trials
 from tests.modelserver import small
 from tests.modelserver.test_passage import going_on, output, result
 from tests.modelserver.test_server import CHAT, FIRST, PATHS, RESPONSES, asking, said
 
 
+class Heard(ScriptedModel):
+    """A model that keeps what it was asked."""
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.bodies: list[bytes] = []
+
+    def __call__(self, path: str, body: bytes) -> Response:
+        self.bodies.append(body)
+        return super().__call__(path, body)
+
+
 class Made:
     def __init__(self, **options: Any) -> None:
-        self.count = 0
+        self.models: list[Heard] = []
         self._options = options
 
+    @property
+    def count(self) -> int:
+        return len(self.models)
+
     def __call__(self, name: str) -> ScriptedModel:
-        self.count += 1
-        return ScriptedModel(small.SUM, "expert", small.SPECS, name=name, **self._options)
+        self.models.append(Heard(small.SUM, "expert", small.SPECS, name=name, **self._options))
+        return self.models[-1]
 
 
 def id_of(path: str, body: bytes) -> str:
@@ -76,11 +92,12 @@ def test_two_conversations_at_a_time_are_told_apart_by_what_they_show() -> None:
         step(list(FIRST), "x")  # and others begin meanwhile
         step(one, "wrote 1 characters to out/total.txt")
         step(other, "wrote 1 characters to out/total.txt")
-    assert made.count == 4
     written = [history[3]["tool_calls"][0]["function"]["arguments"] for history in (one, other)]
     assert [json.loads(arguments)["text"] for arguments in written] == ["1", "2"]
-    # Each has asked for its own alone: both read back for the first time.
-    assert [history[5]["tool_calls"][0]["id"][-2:] for history in (one, other)] == ["_0", "_0"]
+    later = [[body for body in model.bodies if body != asking(CHAT, FIRST)] for model in made.models]
+    assert sorted(map(len, later)) == [0, 0, 2, 2]  # each of the two went on in one trial
+    for bodies in later:
+        assert len({b"A,1" in body for body in bodies}) < 2
 
 
 def test_what_goes_on_from_what_is_kept_goes_on() -> None:

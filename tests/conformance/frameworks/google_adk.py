@@ -14,7 +14,7 @@ def build(functions: Sequence[Callable[..., Any]], wire: Wire) -> Any:
     from google.adk.agents import LlmAgent
     from google.adk.models.lite_llm import LiteLlm, LiteLLMClient
 
-    class Wired(LiteLLMClient):  # type: ignore[misc]  # known where the framework is installed
+    class Wired(LiteLLMClient):
         async def acompletion(self, model: Any, messages: Any, tools: Any, **more: Any) -> Any:
             return await super().acompletion(model, messages, tools, client=wire.asynchronous(), **more)
 

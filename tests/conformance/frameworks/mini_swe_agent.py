@@ -36,8 +36,8 @@ def build(functions: Sequence[Callable[..., Any]], wire: Wire) -> Any:
             return litellm.ModelResponse(**_shell.told(done.model_dump()))
 
     def run(command: str, *_: Any) -> CompletedProcess[str]:
-        _, text = _shell.read(command, ()) or ("", None)
-        printed = function(command) if text is None else f"{_shell.MARK}\n{text}"
+        submitted = _shell.read(command, ())
+        printed = function(command) if submitted is None else "\n".join(submitted)
         return CompletedProcess(command, 0, stdout=printed)
 
     local._run = run
