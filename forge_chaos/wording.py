@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from forge_chaos.nouns import Rule
 from forge_chaos.notation import parse, write
+from forge_chaos.nouns import Rule
 from forge_chaos.verdict import Trial
 
 CLEAR = "clear"

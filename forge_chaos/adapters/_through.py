@@ -19,7 +19,11 @@ from forge_chaos.adapters._threads import Blocking
 from forge_chaos.nouns import Call, Err, Ok, Result, Tool, ToolSpec
 from forge_chaos.ports import Gate
 
-OURS = (__name__.partition(".")[0] + ".", "asyncio.", "concurrent.")  # what lies between the agent and its tool
+OURS = (
+    __name__.partition(".")[0] + ".",
+    "asyncio.",
+    "concurrent.",
+)  # what lies between the agent and its tool
 CallId = Callable[[], "str | None"]
 JSON_TYPES: Mapping[str, type] = {
     "string": str,

@@ -14,6 +14,7 @@ from typing import Any
 
 from forge_chaos.errors import unknown
 from forge_chaos.modelserver import listing
+from forge_chaos.modelserver.enveloped import opened
 from forge_chaos.modelserver.move import Ask
 from forge_chaos.modelserver.trouble import Stuck, Trouble, classify
 from forge_chaos.modelserver.view import Reply, ToolCall, View
@@ -149,7 +150,7 @@ class Mind:
             return None
         where, name = found
         (reply,) = await wire(Ask((where,)))
-        there = None if reply.failed else listing.holds(reply.text, name)
+        there = None if reply.failed else listing.holds(opened(reply.text), name)
         return False if there is None and classify(reply.text) == "missing" else there
 
     async def detour(self) -> bool:
@@ -196,11 +197,12 @@ class Step:
     def value(self, reply: Reply) -> Any:
         """What a good reply says. Raises Trouble for any other, whatever the task allows."""
         if not reply.failed:
-            try:
-                value = self.expect("" if reply.text == NOTHING else reply.text)
-            except Exception:  # damaged data breaks a shape check in any way it likes
-                pass
-            else:
+            whole = "" if reply.text == NOTHING else reply.text
+            for text in dict.fromkeys((whole, opened(whole))):
+                try:
+                    value = self.expect(text)
+                except Exception:  # damaged data breaks a shape check in any way it likes
+                    continue
                 self.mind.note(self.call, reply.text, self.expect)
                 return value
         self.mind.met = True

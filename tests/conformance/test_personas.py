@@ -92,7 +92,10 @@ ALL = [(fault, variant) for fault in table.FAULTS.values() for variant in fault.
 def known_bad() -> Iterator[list[Bench]]:
     """The personas that fail in the reference agent, and loops that fail whatever the model does."""
     with ExitStack() as stack:
-        bad_loops = [stack.enter_context(table.seated(loop)) for loop in (*loops.BAD, swaps, believes_folder, validates)]
+        bad_loops = [
+            stack.enter_context(table.seated(loop))
+            for loop in (*loops.BAD, swaps, believes_folder, validates)
+        ]
         yield [*(table.bench(persona) for persona in OTHERS), *bad_loops]
 
 

@@ -44,4 +44,15 @@ async def play(agent: Any, prompt: str) -> str:
     return str(sample.output.completion)
 
 
-KIT = Kit("inspect-ai", "inspect_ai", build, play, kinds=("async",), stock="stock/inspect_ai_files.py:files")
+KIT = Kit(
+    "inspect-ai",
+    "inspect_ai",
+    build,
+    play,
+    kinds=("async",),
+    stock="stock/inspect_ai_files.py:files",
+    warns=(
+        "ignore:The 'initial' parameter is deprecated:DeprecationWarning",  # of its retries
+        "ignore:Unclosed <MemoryObject:ResourceWarning",  # left by a call that failed
+    ),
+)
