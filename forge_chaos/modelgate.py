@@ -231,6 +231,15 @@ def _asked_call(call: Any) -> tuple[str, str, Mapping[str, Any] | None]:
     return id, name, args if isinstance(args, dict) else None
 
 
+class Said(dict[str, Any]):
+    """An assistant message as a native agent gets it: a chat dict like any other. `finish_reason` is why the
+    model stopped, as its provider says: `length` for a reply that was cut."""
+
+    def __init__(self, message: Request, finish_reason: str | None) -> None:
+        super().__init__(message)
+        self.finish_reason = finish_reason
+
+
 class ModelSeat:
     """What an agent is handed as its model: `complete` for native agents, `door` for clients that speak
     the wire. Both pass the gate.
@@ -260,7 +269,7 @@ class ModelSeat:
     async def complete(
         self, messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]] = ()
     ) -> Request:
-        """One assistant message, as an OpenAI chat dict. Raises ProviderError when the provider refuses or
+        """One assistant message, as an OpenAI chat dict (see `Said`). Raises ProviderError when the provider refuses or
         replies without a message, ValueError or UnicodeEncodeError when the request is no UTF-8 JSON, as a
         real client does."""
         from forge_chaos.modelserver.errors import ProviderError
@@ -283,7 +292,7 @@ class ModelSeat:
         message = message_of(reply)
         if message is None:
             raise ProviderError(200, b'{"error": {"message": "the reply has no message"}}')
-        return message
+        return Said(message, reply["choices"][0].get("finish_reason"))
 
     async def _send(self, request: Request) -> Request:
         from forge_chaos.modelserver.errors import ProviderError

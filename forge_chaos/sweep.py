@@ -13,14 +13,28 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from forge_chaos.chat import answers, asked_for, key_of
 from forge_chaos.errors import unknown
-from forge_chaos.events import Asked, Called, Executed, Injected, Returned, Started, Told, Trace, find
+from forge_chaos.events import (
+    Asked,
+    Called,
+    Executed,
+    Injected,
+    Replied,
+    Returned,
+    Started,
+    Told,
+    Trace,
+    find,
+)
 from forge_chaos.notation import literal, parse
 from forge_chaos.nouns import PATHS, Fault, Rule, Variant, dice
 from forge_chaos.recorded import words
 from forge_chaos.schedule import matches
 
 BURST = 3
+TELLING = 3  # requests at which a variant of the model seam is tried
+CHANGING = frozenset(("write", "effect"))
 NOWHERE = Started("", "", "", "", (), 0)
 DESTINATIONS = frozenset(("destination", "dest", "dst", "new_path"))
 _Cell = TypeVar("_Cell")
@@ -92,12 +106,34 @@ AMONG: Mapping[str, Callable[[_Place, Sequence[_Place], Started], bool]] = {
 }
 """The same where the other calls of the clean trace, and the files that others may change, matter too."""
 
-REQUEST_NEEDS: Mapping[str, Callable[[int, Sequence[Mapping[str, Any]]], bool]] = {
-    "history": lambda request, messages: any(m.get("role") == "assistant" for m in messages),
-    "older": lambda request, messages: sum(m.get("role") == "assistant" for m in messages) > 1,
-    "pair": lambda request, messages: any(m.get("role") == "tool" for m in messages),
+REQUEST_NEEDS: Mapping[str, Callable[[_Request, Started], bool]] = {
+    "history": lambda request, started: any(m.get("role") == "assistant" for m in request.messages),
+    "older": lambda request, started: sum(m.get("role") == "assistant" for m in request.messages) > 1,
+    "pair": lambda request, started: any(m.get("role") == "tool" for m in request.messages),
+    "text": lambda request, started: isinstance(request.reply.get("content"), str)
+    and len(request.reply["content"]) > 1,
+    "call": lambda request, started: bool(request.calls),
+    "calls": lambda request, started: len(request.calls) > 1,
+    "argument": lambda request, started: any(map(_argued, request.calls)),
+    "required": lambda request, started: any(
+        set(_argued(call)) & set(started.tools.get(key_of(call)[0], {}).get("required", ()))
+        for call in request.calls
+    ),
 }
-"""The same for the model seam: the number of the request and the messages that it shows."""
+"""The same for the model seam: the request, the messages that it shows, and the reply that it got."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A model request of the clean trace: its number, all the messages that it showed, and the reply to it."""
+
+    number: int
+    messages: tuple[Mapping[str, Any], ...]
+    reply: Mapping[str, Any]
+
+    @property
+    def calls(self) -> list[Mapping[str, Any]]:
+        return asked_for(self.reply)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +174,16 @@ def cells(clean: Trace, faults: Sequence[Fault], narrow: Iterable[Rule] = ()) ->
                 for item in _items(fault, variant, wanted):
                     if matches(replace(item, member=None), place.called.tool, place.called.target):
                         found += _rules(place, places, variant, item)
-    for number, messages in requests:
-        for fault, variant in _variants(faults):
-            if (variant.seam or fault.seam) != "model":
-                continue
-            if all(need(number, messages) for need in _needs(fault, variant, REQUEST_NEEDS)):
-                for item in _items(fault, variant, wanted):
-                    if (item.tool, item.target, item.member) == ("*", "*", None):
-                        found += _lasting(Rule(fault.id, first=number, last=number), variant, item)
+    for fault, variant in _variants(faults):
+        if (variant.seam or fault.seam) != "model":
+            continue
+        needs = _needs(fault, variant, REQUEST_NEEDS)
+        fit = [request for request in requests if all(need(request, started) for need in needs)]
+        for request in _telling(fit, started):
+            for item in _items(fault, variant, wanted):
+                if (item.tool, item.target, item.member) == ("*", "*", None):
+                    rule = Rule(fault.id, first=request.number, last=request.number)
+                    found += _lasting(rule, variant, item)
     return tuple(dict.fromkeys(found))
 
 
@@ -359,14 +397,43 @@ def _places(trace: Trace) -> list[_Place]:
     return places
 
 
-def _requests(trace: Trace) -> list[tuple[int, tuple[Mapping[str, Any], ...]]]:
-    """Every model request with all the messages that it showed."""
+def _requests(trace: Trace) -> list[_Request]:
+    """Every model request with all the messages that it showed, and its reply."""
+    replies = {replied.request: replied.message or {} for _, replied in find(trace, Replied)}
     shown: tuple[Mapping[str, Any], ...] = ()
-    requests: list[tuple[int, tuple[Mapping[str, Any], ...]]] = []
+    requests: list[_Request] = []
     for number, (_, asked) in enumerate(find(trace, Asked), 1):
         shown = (*shown[: asked.kept], *asked.messages)
-        requests.append((number, shown))
+        requests.append(_Request(number, shown, replies.get(asked.request, {})))
     return requests
+
+
+def _telling(requests: Sequence[_Request], started: Started) -> list[_Request]:
+    """Of the requests at which a variant can act those that tell the most: the first one, the last one, and the
+    one right after the last change to the world - where nothing was changed, the one in the middle. A sweep of
+    all would take as many trials again for each step of a task, and find the same."""
+    if len(requests) <= TELLING:
+        return list(requests)
+    changed = [request for request in requests[1:-1] if _after_change(request, started)]
+    between = changed[-1] if changed else requests[len(requests) // 2]
+    return [requests[0], between, requests[-1]]
+
+
+def _after_change(request: _Request, started: Started) -> bool:
+    """Is the last thing that it shows the result of a call that writes, or has an effect?"""
+    if not request.messages or (id := answers(request.messages[-1])) is None:
+        return False
+    tools = [key_of(call)[0] for m in request.messages for call in asked_for(m) if call["id"] == id]
+    return any(CHANGING & set(started.tools.get(tool, {}).get("roles", ())) for tool in tools[-1:])
+
+
+def _argued(call: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments of a call in a reply."""
+    try:
+        found = json.loads(call["function"].get("arguments") or "{}")
+    except (KeyError, AttributeError, TypeError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _spans(numbers: Iterable[int]) -> list[tuple[int, int]]:

@@ -203,6 +203,7 @@ def described(spec: ToolSpec) -> dict[str, Any]:
         "settle": spec.settle,
         "limit": spec.limit,
         "idempotency": spec.idempotency,
+        "required": list(spec.parameters.get("required") or ()),
     }
 
 

@@ -41,6 +41,7 @@ SLOW: dict[str, list[str]] = {
     "slow tests": [*PYTEST, *BESIDE, "-m", "slow", "--durations", "10", "--ignore", "tests/benchmarks"],
     "bars": [*PYTEST, "-m", "slow", "tests/benchmarks"],  # ratios: with the machine to themselves
     "frameworks": [PYTHON, "-m", "tests.frameworks", "--first"],
+    "litellm": [PYTHON, "-m", "tests.modelserver.through_litellm"],
 }
 
 

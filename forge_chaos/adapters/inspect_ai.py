@@ -151,12 +151,12 @@ async def _run(thing: Any, task: Task, model: Any = None, **limits: Any) -> Answ
             debug_errors=True,
             **limits,
         )
+        [done] = log.samples  # read from the log
+        said = done.error.message if done.error else done.output.completion
     finally:
         with suppress(FileNotFoundError):
             fsspec.filesystem("memory").rm(f"/{FOLDER}", recursive=True)
-    [done] = log.samples
     status: Status | None = "limit" if done.limit else "failed" if done.error else None
-    said = done.error.message if done.error else done.output.completion
     return Answer(said, status=status, session=done.messages)
 
 

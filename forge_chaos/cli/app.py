@@ -434,7 +434,7 @@ def serve(
     ] = None,
     scenarios_dir: ScenariosDir = None,
 ) -> int:
-    """Put the scripted model behind a port, for an agent in any language.
+    """Put the scripted model behind a port, for any client.
 
     The first line says how it is reached, the rest is what the agent is to be told. It speaks
     /v1/chat/completions, /v1/responses and /v1/messages, plain and streamed. The tools are the agent's own. Each

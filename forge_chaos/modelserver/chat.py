@@ -16,7 +16,7 @@ from forge_chaos.modelserver import flattened, shaping, sse
 from forge_chaos.modelserver.chat_rules import check
 from forge_chaos.modelserver.move import Move, Say
 from forge_chaos.modelserver.refusals import Refusal, too_long
-from forge_chaos.modelserver.view import Pair, Reply, ToolCall, View
+from forge_chaos.modelserver.view import UNREAD, Pair, Reply, ToolCall, View
 
 HISTORY = "messages"  # where a request holds it
 PATH = "/v1/chat/completions"
@@ -29,7 +29,7 @@ def view(body: Mapping[str, Any]) -> View:
     """What a checked request shows."""
     task: str | None = None
     pairs: list[Pair] = []
-    open_calls: dict[str, int] = {}
+    open_calls: dict[str, list[int]] = {}
     told: tuple[ToolCall, ...] = ()
     flat = False
     instructions = ""
@@ -46,18 +46,19 @@ def view(body: Mapping[str, Any]) -> View:
                 task = flattened.said(text)
         elif role == "assistant":
             for call in calls:
-                open_calls[call["id"]] = len(pairs)
+                open_calls.setdefault(call["id"], []).append(len(pairs))
                 function = call["function"]
                 pairs.append(
                     (ToolCall(function["name"], _arguments(function["arguments"]), call["id"]), None)
                 )
             told = () if calls else flattened.calls(text)
         elif role == "tool":
-            at = open_calls.get(message["tool_call_id"])
+            waiting = open_calls.get(message["tool_call_id"])
             reply = Reply(text, message.get("is_error"))
-            if at is None:
+            if not waiting:
                 pairs.append((None, reply))
             else:
+                at = waiting.pop(0)
                 pairs[at] = (pairs[at][0], reply)
     tools = frozenset(tool["function"]["name"] for tool in body.get("tools") or ())
     choice = body.get("tool_choice")
@@ -209,12 +210,14 @@ def _arguments(text: str) -> dict[str, Any]:
     try:
         found = json.loads(text or "{}")
     except (ValueError, RecursionError):
-        return {"": text}
-    return found if isinstance(found, dict) else {"": found}
+        return {UNREAD: text}
+    return found if isinstance(found, dict) else {UNREAD: found}
 
 
 def _call(call: ToolCall) -> dict[str, Any]:
-    function = {"name": call.name, "arguments": json.dumps(dict(call.args), ensure_ascii=False)}
+    unread = call.args.get(UNREAD) if len(call.args) == 1 else None
+    text = unread if isinstance(unread, str) else json.dumps(dict(call.args), ensure_ascii=False)
+    function = {"name": call.name, "arguments": text}
     return {"id": call.id, "type": "function", "function": function}
 
 

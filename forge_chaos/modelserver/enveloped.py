@@ -1,5 +1,5 @@
 """Results in an envelope: google-adk and the Gemini API take only objects from a tool, and what is none is sent as
-`{"result": ...}`. A model reads what is inside, so a scripted one does where the whole makes no sense."""
+`{"result": ...}`. A model reads what is inside, and so does a scripted one, unless only the whole makes sense."""
 
 from __future__ import annotations
 

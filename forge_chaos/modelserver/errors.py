@@ -1,9 +1,12 @@
-"""A provider's refusal, as a client raises it."""
+"""A provider's refusal, or a reply that breaks off, as a client raises it."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
+
+from forge_chaos.modelserver.trouble import retry_after
 
 SHOWN = 200  # bytes
 
@@ -25,6 +28,20 @@ class ProviderError(Exception):
     def transient(self) -> bool:
         """May the same request pass later?"""
         return self.status == 429 or self.status >= 500
+
+    @property
+    def retry_after(self) -> float:
+        """The seconds that the provider asks to wait, 0 when it asks for none."""
+        return retry_after(str(self.error.get("message") or ""), float("inf"))
+
+
+class BrokenOff(ConnectionError):
+    """The connection was lost in the midst of a reply. `came` is what had come by then, as a completion: who
+    reads a stream has seen that much of it."""
+
+    def __init__(self, message: str, came: Mapping[str, Any]) -> None:
+        self.came = came
+        super().__init__(message)
 
 
 def _start(body: bytes) -> str:

@@ -198,7 +198,7 @@ class Step:
         """What a good reply says. Raises Trouble for any other, whatever the task allows."""
         if not reply.failed:
             whole = "" if reply.text == NOTHING else reply.text
-            for text in dict.fromkeys((whole, opened(whole))):
+            for text in dict.fromkeys((opened(whole), whole)):
                 try:
                     value = self.expect(text)
                 except Exception:  # damaged data breaks a shape check in any way it likes

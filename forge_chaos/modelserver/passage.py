@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from forge_chaos.modelserver import sse
-from forge_chaos.modelserver.errors import ProviderError
+from forge_chaos.modelserver.errors import BrokenOff, ProviderError
 from forge_chaos.modelserver.memory import Memory
 from forge_chaos.modelserver.wires import Wire
 
@@ -57,14 +57,23 @@ class Passage:
         except ProviderError as error:
             ours = any(error is refusal for refusal in self._refusals)
             return error.status, error.body if ours else self._refused(error)
+        except BrokenOff as lost:
+            if not self._request.get("stream"):
+                raise
+            return 200, sse.broken_off(self._wire.stream(self._native(lost.came), self._request))
         for came, native, answer in self._came:
             if came is completion:
                 self._known.memory.keep(self._whole, native)
                 return 200, answer
+        native = self._native(completion)
+        return 200, self._wire.stream(native, self._request) if self._request.get("stream") else _dump(native)
+
+    def _native(self, completion: Mapping[str, Any]) -> Request:
+        """A reply that a fault has changed, as an object of the wire's; who goes on from it strays."""
         native = self._wire.reply(completion, self._request)
         self._known.memory.keep(self._whole, native)
         self._known.strayed.add(str(native.get("id")))
-        return 200, self._wire.stream(native, self._request) if self._request.get("stream") else _dump(native)
+        return native
 
     @property
     def answers(self) -> list[bytes]:

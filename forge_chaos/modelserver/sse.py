@@ -54,3 +54,18 @@ def read(body: bytes) -> list[dict[str, Any]]:
         if isinstance(value, dict):
             found.append(value)
     return found
+
+
+def broken_off(body: bytes) -> bytes:
+    """The events up to the last one that carries text or arguments: what has come when a stream breaks there."""
+    events = list(parts(body))
+    last = max((n for n, event in enumerate(events) if any(map(_is_piece, read(event)))), default=-1)
+    return b"".join(events[: last + 1])
+
+
+def _is_piece(event: dict[str, Any]) -> bool:
+    if "choices" in event:
+        deltas = [choice.get("delta") or {} for choice in event["choices"]]
+        return any(delta.get("content") or delta.get("tool_calls") for delta in deltas)
+    kind = str(event.get("type"))
+    return kind == "content_block_delta" or (kind.startswith("response.") and kind.endswith(".delta"))

@@ -82,13 +82,13 @@ def classify(text: str) -> str:
     return next((kind for kind, words in _WORDS if words.search(shown)), "blind")
 
 
-def retry_after(text: str) -> float:
-    """The seconds that the text asks to wait, 0 when it asks for none; at most LONGEST_WAIT."""
+def retry_after(text: str, most: float = LONGEST_WAIT) -> float:
+    """The seconds that the text asks to wait, 0 when it asks for none; at most `most`."""
     found = _AFTER.search(text[:4000])
     if not found:
         return 0.0
     unit = (found[2] or "").lower()
     return min(
         float(found[1]) * (60.0 if unit in ("m", "min", "minute", "minutes") else 0.001 if unit else 1.0),
-        LONGEST_WAIT,
+        most,
     )

@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 from forge_chaos.modelserver import keys
 
+UNREAD = ""  # the one argument of a call whose arguments are no JSON object: their text, or what they are
+
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:

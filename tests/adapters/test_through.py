@@ -3,6 +3,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 import pytest
@@ -153,3 +155,40 @@ def test_name_docstring_types_and_defaults_are_the_schemas() -> None:
     assert asyncio.run(tool("p", "t", mode=None)) == {"path": "p", "text": "t"}
     with pytest.raises(TypeError):
         asyncio.run(tool("p"))
+
+
+def break_sync(path: str, text: str) -> str:
+    """Write."""
+    raise ValueError("bad value")
+
+
+async def break_async(path: str, text: str) -> str:
+    """Write."""
+    return break_sync(path, text)
+
+
+@pytest.mark.parametrize("kind", ["async", "sync"])
+def test_a_traceback_shows_the_function_and_nothing_of_the_gate(kind: str) -> None:
+    """Some frameworks show a model all of it; it begins where the wrapper stands for the function."""
+
+    async def use(gate: Any, door: Any) -> list[str]:
+        made = gated(break_async if kind == "async" else break_sync, SPEC, gate, door)
+        try:
+            await (made("a", "b") if kind == "async" else door.run(lambda: made("a", "b")))
+        except ValueError as error:
+            return [Path(frame.filename).name for frame in extract_tb(error.__traceback__)]
+        return []
+
+    files, _ = through(use)
+    wrapped = files.index("_through.py")
+    assert files[wrapped:] == ["_through.py"] * 2 + ["test_through.py"] * (2 if kind == "async" else 1)
+
+
+@pytest.mark.parametrize("kind", ["async", "sync"])
+def test_the_trace_says_by_whom_a_call_was_made(kind: str) -> None:
+    def use(gate: Any, door: Any) -> Any:
+        made = gated(write_async if kind == "async" else write_sync, SPEC, gate, door, by=lambda: "clerk")
+        return made("a", "b") if kind == "async" else door.run(lambda: made("a", "b"))
+
+    _, trace = through(use)
+    assert [body.by for _, body in find(trace, Called)] == ["clerk"]

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 
 from forge_chaos import reference
-from tests.benchmarks import endings, gate, memory, start, trials, workspaces
+from tests.benchmarks import endings, fuzzing, gate, memory, start, trials, workspaces
 from tests.conformance import table, test_clean_control
 
 Row = tuple[str, str, str]
@@ -17,6 +17,7 @@ def rows() -> Iterator[Row]:
     yield from _gate()
     yield from _trials()
     yield from _endings()
+    yield "an example of fuzz / its trial alone", f"{fuzzing.ratio():.1f} x", f"<= {fuzzing.BAR} x"
     yield "memory left behind by a trial", f"{memory.growth():.0f} bytes", "flat"
     yield from _start()
     ratios = workspaces.ratios()

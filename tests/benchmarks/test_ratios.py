@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.benchmarks import endings, gate, memory, start, trials, workspaces
+from tests.benchmarks import endings, fuzzing, gate, memory, start, trials, workspaces
 
 pytestmark = pytest.mark.slow
 
@@ -42,3 +42,7 @@ def test_beside_a_workspace_on_a_ram_disk_one_in_memory_costs_a_twentieth_and_a_
     found = workspaces.ratios()
     assert found["memory"] <= 0.05, found
     assert found["fake"] <= 10, found
+
+
+def test_an_example_of_a_search_costs_a_few_trials() -> None:
+    assert fuzzing.ratio() <= fuzzing.BAR

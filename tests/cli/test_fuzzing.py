@@ -197,7 +197,8 @@ async def agent(tools):
     return "DONE"
 """
     write(tmp_path, {"keeps.py": agent})
-    words = ("--agent", "keeps.py:agent", "--scenarios", "sum_orders", "--faults", "missing_file.renamed")
+    words = ("--agent", "keeps.py:agent", "--scenarios", "sum_orders")
+    words += ("--faults", "missing_file.renamed,missing_file.never")
     done = fuzz(tmp_path, *words, "--target", "crashed", "--max-rules", "1")
     assert done.code == 2, done.out
     assert "FLAKY sum_orders: crashed" in done.out
