@@ -266,7 +266,7 @@ def fuzz(
         bool, typer.Option("--yes", help="Do not ask before many trials with a paid model.")
     ] = False,
 ) -> int:
-    """Search plans that break an agent, and make each as small as it gets.
+    """Search plans that break an agent, as small as they get.
 
     Exit: 1 a plan was found, 0 none was, 2 nothing that was asked for could fire, 3 forge-chaos failed, 4 misuse.
     """
