@@ -33,6 +33,16 @@ def key_of(call: Mapping[str, Any]) -> tuple[str, str | None]:
     return tool, key(tool, args) if isinstance(args, dict) else None
 
 
+def arguments(call: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments of a tool call; none where they are no JSON object."""
+    function = call.get("function")
+    try:
+        found = json.loads(function.get("arguments") or "{}") if isinstance(function, Mapping) else None
+    except (TypeError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def answers(message: Message) -> str | None:
     """The id of the tool call that this message answers, None for any other message."""
     id = message.get("tool_call_id")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -17,6 +18,7 @@ from forge_chaos.verdict import Fired, Verdict
 CAP = 100_000  # characters of one result at the model
 LONG = 1_000  # characters of a result that may be worth cutting
 LEAST = 100  # characters that are missed when they are gone
+MARK = re.compile(r"\.\.\.|\u2026|trunc|omit|elided|shorten|left out|\bcut\b|\bmore char", re.I)
 AFTER = {"left_running": "was left running after the end", "changed_after_end": "changed after the end"}
 
 
@@ -24,6 +26,8 @@ def violations(trace: Trace, reading: Reading, fired: Sequence[Fired] = ()) -> t
     """All invariants that do not hold, each named once per thing that breaks it."""
     return (
         *_requests(reading),
+        *_dropped(reading),
+        *_marked(reading),
         *_misplaced(reading),
         *_trimmed(reading),
         *_swallowed(reading, fired),
@@ -146,6 +150,53 @@ def _common(one: Sequence[Message], other: Sequence[Message]) -> int:
     """How many messages at the beginning are the same."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _dropped(reading: Reading) -> Iterator[Verdict]:
+    """Of a reply that asks for several calls, none is left out before it enters the history.
+
+    A reply that does not enter it at all was not taken, and what is left of one that a compaction has been over
+    says nothing.
+    """
+    replies = {
+        replied.request: len(calls)
+        for _, replied in reading.replied
+        if len(calls := chat.asked_for(replied.message)) > 1
+    }
+    if not replies:
+        return
+    open_: list[tuple[int, list[Message], int]] = []  # (calls, history they were asked on, request)
+    for seq, asked, history in chat.histories(reading):
+        for calls, before, request in list(open_):
+            if len(history) <= len(before) or history[: len(before)] != before:
+                continue
+            open_.remove((calls, before, request))
+            kept = sum(len(chat.asked_for(m)) for m in history[len(before) :] if m.get("role") == "assistant")
+            if 0 < kept < calls:
+                why = f"of {calls} calls that reply {request} asks for, the next request shows {kept}"
+                yield Verdict("dropped_call", "fail", why, (seq,))
+        if asked.request in replies:
+            open_.append((replies[asked.request], history, asked.request))
+
+
+def _marked(reading: Reading) -> Iterator[Verdict]:
+    """No argument of a call is cut in the history with a mark in it, which the model would copy."""
+    worded: dict[str, Mapping[str, Any]] = {}
+    for _, replied in reading.replied:
+        for call in chat.asked_for(replied.message):
+            worded.setdefault(str(call["id"]), chat.arguments(call))
+    said: set[str] = set()
+    for seq, asked in reading.asked:
+        for call in (call for message in asked.messages for call in chat.asked_for(message)):
+            id, shown = str(call["id"]), chat.arguments(call)
+            for name, value in worded.get(id, {}).items():
+                now = shown.get(name)
+                if id in said or now == value or not isinstance(value, str) or not isinstance(now, str):
+                    continue
+                if len(now) < len(value) and MARK.search(now) and not MARK.search(value):
+                    said.add(id)
+                    why = f"argument {name} of {id} is shown as {now[-60:]!r}, which the model would copy"
+                    yield Verdict("mark_in_arguments", "fail", why, (seq,))
 
 
 def _misplaced(reading: Reading) -> Iterator[Verdict]:

@@ -15,6 +15,7 @@ from forge_chaos.reading import Reading, Step, effect, only_reads, said, world_t
 from forge_chaos.verdict import Verdict
 
 MOST = 3  # equal failing calls that are still a retry
+WORDED = 5  # the same, where a fault worded them: the model goes on, whatever the agent has told it
 LONGEST = 4  # calls in a cycle
 ROUNDS = 3  # how often a cycle may come round to its beginning
 UNITS = {"ms": 0.001, "mil": 0.001, "m": 60.0, "min": 60.0}
@@ -34,7 +35,7 @@ def _stopped(reading: Reading) -> Iterator[Verdict]:
 
 
 def _equal(reading: Reading, steps: list[Step]) -> Iterator[Verdict]:
-    """More than MOST equal failing calls that do not end with that call succeeding.
+    """More than MOST equal failing calls (WORDED, of those that a fault made the model ask for) that do not end with that call succeeding.
 
     Counted since the world last changed or another new call succeeded. A successful call fails when it
     shows what the last equal one showed and nothing has changed meanwhile. A read after any attempt to
@@ -45,6 +46,7 @@ def _equal(reading: Reading, steps: list[Step]) -> Iterator[Verdict]:
     last: dict[str, tuple[Step, int]] = {}
     counts: dict[str, tuple[tuple[int, ...], list[int]]] = {}
     stuck: dict[str, list[int]] = {}
+    worded = {injected.request for _, injected in reading.injected if injected.request is not None}
     for step in steps:
         key, reads = _key(step), only_reads(reading, step.call.tool)
         before = last.get(key)
@@ -59,7 +61,8 @@ def _equal(reading: Reading, steps: list[Step]) -> Iterator[Verdict]:
         elif before is None or not waited(before[0], step):
             seqs = counts[key][1] if key in counts and counts[key][0] == stamp else []
             counts[key] = (stamp, [*seqs, step.seq])
-            if len(seqs) + 1 > MOST:
+            ours = step.call.order is not None and step.call.order[0] in worded
+            if len(seqs) + 1 > (WORDED if ours else MOST):
                 stuck[key] = counts[key][1]
         if not reads:
             attempts += 1

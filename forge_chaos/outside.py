@@ -5,20 +5,15 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from forge_chaos.adapters._mcp import quiet
-from forge_chaos.adapters._through import offered
-from forge_chaos.errors import Misuse
+from forge_chaos.adapters._served import http, needed, server
 from forge_chaos.nouns import Answer, Task, Tool, ToolSpec
 from forge_chaos.ports import Gate, Seat
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-WAY = "Install it with: pip install 'forge-chaos[mcp]'."
 Door = Literal["stdio", "http"]
 
 
@@ -28,10 +23,7 @@ def seat(door: Door, port: int, told: Callable[[str], None]) -> Seat:
     `told` gets the lines that say how agent and model are reached. What the model said last is the answer.
     Raises Misuse when fastmcp is not installed.
     """
-    try:
-        import fastmcp  # noqa: F401  # only to fail early, with the way out
-    except ImportError as error:
-        raise Misuse(f"tools over MCP need fastmcp: {error}. {WAY}") from None
+    needed()
 
     async def agent(
         task: Task, specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate, model: Any
@@ -47,63 +39,13 @@ def seat(door: Door, port: int, told: Callable[[str], None]) -> Seat:
                 with listening():
                     await served.run_stdio_async(show_banner=False)
             else:
-                await over_http(served, port, told)
+                async with http(served, port) as web:
+                    with listening(web.over.set):
+                        told(f"MCP={web.url}")
+                        await web.over.wait()
         return Answer(model.gate.said)
 
     return Seat(agent, "outside", deterministic=False, time="real")
-
-
-def server(task: Task, specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate) -> Any:
-    """A scenario's tools as an MCP server. A fault is raised inside the tool, so that it reaches the client as
-    the error of a tool: `isError`, with the text of the natural exception."""
-    from fastmcp import FastMCP
-    from fastmcp.exceptions import ToolError
-
-    made: Any = FastMCP("forge-chaos", instructions=task.prompt)
-    for name, declared in specs.items():
-        if name in tools:
-            made.tool(
-                _raising(offered(declared, tools[name], gate), ToolError),
-                name=name,
-                description=declared.description,
-            )
-    return made
-
-
-def _raising(tool: Callable[..., Any], kind: type[Exception]) -> Callable[..., Any]:
-    """Whatever the tool raises, as the protocol's own error with the text that Python would print."""
-    from functools import wraps
-
-    @wraps(tool)
-    async def call(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return await tool(*args, **kwargs)
-        except Exception as error:
-            raise kind(f"{type(error).__name__}: {error}") from error
-
-    return call
-
-
-async def over_http(served: Any, port: int, told: Callable[[str], None]) -> None:
-    """Streamable HTTP on a port of 127.0.0.1, until Ctrl-C."""
-    import uvicorn
-
-    from forge_chaos.modelserver.loopback import bound
-
-    class Server(uvicorn.Server):
-        """One that leaves Ctrl-C to us."""
-
-        @contextmanager
-        def capture_signals(self) -> Iterator[None]:
-            yield
-
-    config = uvicorn.Config(
-        served.http_app(), log_config=None, log_level="critical", timeout_graceful_shutdown=1
-    )
-    web = Server(config)
-    with bound(port) as place, listening(lambda: setattr(web, "should_exit", True)):
-        told(f"MCP=http://127.0.0.1:{place.getsockname()[1]}/mcp")
-        await web.serve([place])
 
 
 @contextmanager

@@ -9,7 +9,9 @@ from a copy. What it gets right, and what the faults are about:
 - arguments that are no JSON object, and unknown tools, are answered and never executed
 - results are cleaned and capped where they enter the history, and only there
 - equal failing calls are warned of, then ended; the step limit is told to the model at the end
-- a provider's refusal, or no answer from it, is retried twice, then told
+- calls that come without an id, or under one that is taken, get an id of their own
+- a provider's refusal, or no answer from it, is retried twice - after the time that it asks to wait, if that
+  is not too long - then told
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import asyncio
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from forge_chaos.modelserver.errors import ProviderError
@@ -29,6 +31,7 @@ SECONDS = 30.0
 WARN, END = 3, 5
 RETRIES = 2
 PAUSE = 1.0
+PATIENCE = 60.0  # seconds that a provider may ask to wait
 NO_REPLY = (ProviderError, ConnectionError, TimeoutError)  # refused, or the answer never came
 
 
@@ -41,8 +44,8 @@ async def agent(task: Any, tools: Any, model: Any) -> str:
             reply = await complete(model, messages, tools.specs)
         except NO_REPLY as refusal:
             return f"FAILED: the model refused: {_line(str(refusal))}"
-        messages.append(reply)
-        calls = reply.get("tool_calls") or []
+        messages.append(with_ids(reply, messages))
+        calls = messages[-1].get("tool_calls") or []
         if not calls:
             return str(reply.get("content") or "")
         due = calls[: task.max_steps - steps]
@@ -65,19 +68,35 @@ async def agent(task: Any, tools: Any, model: Any) -> str:
 
 async def complete(model: Any, messages: list[dict[str, Any]], specs: list[dict[str, Any]]) -> dict[str, Any]:
     """One assistant message. Raises the third of NO_REPLY: of a refusal for good, too, since whatever
-    broke the request on its way may pass. An empty reply counts as a refusal."""
+    broke the request on its way may pass. An empty reply counts as a refusal, and so does a wait of more than
+    PATIENCE seconds."""
     for attempt in range(RETRIES + 1):
         try:
             reply: dict[str, Any] = await model.complete(messages, specs)
         except NO_REPLY as refusal:
-            if attempt == RETRIES:
+            asked = refusal.retry_after if isinstance(refusal, ProviderError) else 0.0
+            if attempt == RETRIES or asked > PATIENCE:
                 raise
             may_pass = not isinstance(refusal, ProviderError) or refusal.transient
-            await asyncio.sleep(PAUSE * 2**attempt if may_pass else 0)
+            await asyncio.sleep(max(asked, PAUSE * 2**attempt) if may_pass else 0)
             continue
         if reply.get("content") or reply.get("tool_calls"):
             return reply
     raise ProviderError(200, b'{"error": {"message": "an empty reply"}}')
+
+
+def with_ids(reply: dict[str, Any], messages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The reply with an id of its own for each of its calls. Some models give none, or the same one twice: then
+    a result could not be told from another's."""
+    taken = {call["id"] for message in messages for call in message.get("tool_calls") or ()}
+    calls = []
+    for n, call in enumerate(reply.get("tool_calls") or ()):
+        id = call.get("id")
+        if not id or id in taken:
+            id = f"own_{len(messages)}_{n}"
+        taken.add(id)
+        calls.append({**call, "id": id})
+    return {**reply, "tool_calls": calls} if calls else reply
 
 
 async def perform(tools: Any, call: Mapping[str, Any]) -> tuple[str, bool]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from forge_chaos.chat import answers, asked_for, key_of
+from forge_chaos.chat import answers, arguments, asked_for, key_of
 from forge_chaos.errors import unknown
 from forge_chaos.events import (
     Asked,
@@ -110,13 +110,14 @@ REQUEST_NEEDS: Mapping[str, Callable[[_Request, Started], bool]] = {
     "history": lambda request, started: any(m.get("role") == "assistant" for m in request.messages),
     "older": lambda request, started: sum(m.get("role") == "assistant" for m in request.messages) > 1,
     "pair": lambda request, started: any(m.get("role") == "tool" for m in request.messages),
-    "text": lambda request, started: isinstance(request.reply.get("content"), str)
-    and len(request.reply["content"]) > 1,
+    "text": lambda request, started: (
+        isinstance(request.reply.get("content"), str) and len(request.reply["content"]) > 1
+    ),
     "call": lambda request, started: bool(request.calls),
     "calls": lambda request, started: len(request.calls) > 1,
-    "argument": lambda request, started: any(map(_argued, request.calls)),
+    "argument": lambda request, started: any(map(arguments, request.calls)),
     "required": lambda request, started: any(
-        set(_argued(call)) & set(started.tools.get(key_of(call)[0], {}).get("required", ()))
+        set(arguments(call)) & set(started.tools.get(key_of(call)[0], {}).get("required", ()))
         for call in request.calls
     ),
 }
@@ -425,15 +426,6 @@ def _after_change(request: _Request, started: Started) -> bool:
         return False
     tools = [key_of(call)[0] for m in request.messages for call in asked_for(m) if call["id"] == id]
     return any(CHANGING & set(started.tools.get(tool, {}).get("roles", ())) for tool in tools[-1:])
-
-
-def _argued(call: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The arguments of a call in a reply."""
-    try:
-        found = json.loads(call["function"].get("arguments") or "{}")
-    except (KeyError, AttributeError, TypeError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _spans(numbers: Iterable[int]) -> list[tuple[int, int]]:

@@ -12,9 +12,10 @@ from forge_chaos import campaign, catalog, notation, regression, settings, story
 from forge_chaos.bench import Setup
 from forge_chaos.cli import running
 from forge_chaos.errors import Broken, Misuse
-from forge_chaos.events import Started, Trace
+from forge_chaos.events import Called, Started, Trace, find
 from forge_chaos.nouns import Rule
 from forge_chaos.order import Order, trial_id
+from forge_chaos.schedule import matches
 from forge_chaos.store import Store
 from forge_chaos.verdict import Trial
 
@@ -110,15 +111,25 @@ def _regression(path: Path, request: running.Request) -> int:
     why = "; the scenario has changed since" if changed else ""
     sys.stdout.write(
         f"STALE: {', '.join(notation.write(rule) for rule in stale)} did not fire{why}. "
-        f"This shows where it would:\n{_search(stale, found, setup)}\n"
+        f"This shows where it would:\n{_search(stale, found, setup, trace)}\n"
     )
     return 1
 
 
-def _search(stale: list[Rule], found: regression.Regression, setup: Setup) -> str:
-    """The sweep in which rules that no longer fire get their new places."""
-    faults = dict.fromkeys(f"{rule.fault}.{rule.variant}" if rule.variant else rule.fault for rule in stale)
-    command = ["forge-chaos", "run", "--scenarios", found.scenario, "--faults", ",".join(faults)]
+def _search(stale: list[Rule], found: regression.Regression, setup: Setup, trace: Trace) -> str:
+    """The sweep in which rules that no longer fire get their new places: of their class, on their tool where
+    that is still called."""
+    tools = [called.tool for _, called in find(trace, Called)]
+    faults = [
+        Rule(
+            rule.fault,
+            rule.variant,
+            tool=rule.tool if any(matches(Rule("", tool=rule.tool), t, None) for t in tools) else "*",
+        )
+        for rule in stale
+    ]
+    items = ",".join(dict.fromkeys(map(notation.write, faults)))
+    command = ["forge-chaos", "run", "--scenarios", found.scenario, "--faults", items]
     command += ["--seed", str(found.seed)]
     for option, value in (("--agent", setup.agent), ("--adapter", setup.adapter)):
         command += [option, value] if value is not None else []

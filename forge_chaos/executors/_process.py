@@ -18,8 +18,8 @@ from tempfile import gettempdir
 from typing import Any
 
 import forge_chaos
+from forge_chaos import family
 from forge_chaos.errors import Broken
-from forge_chaos.executors import _family
 from forge_chaos.recorded import redactor
 
 GRACE = 1.0  # real seconds for a child that was told to leave
@@ -131,7 +131,7 @@ class Process:
         if self._gone:
             return
         # The child is reaped last: until then nobody else can have its number.
-        _family.kill(self._popen.pid)
+        family.kill(self._popen.pid)
         self._popen.wait()
         self._gone = self._over = True
         _put_away(self._popen.pid)

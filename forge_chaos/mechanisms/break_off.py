@@ -29,9 +29,7 @@ async def break_off(
         place = len(calls) - 1
         text = str(calls[place]["function"].get("arguments") or "{}")
         half = text[: max(1, len(text) // 2)]
-        came = saying(
-            result, {"tool_calls": put(calls, place, f"call_{call.id}_{place}", arguments=half)}
-        )
+        came = saying(result, {"tool_calls": put(calls, place, f"call_{call.id}_{place}", arguments=half)})
     else:
         came = saying(result, {})
     env.fire(after=after)

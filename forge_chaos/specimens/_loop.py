@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from forge_chaos import reference
-from forge_chaos.modelserver.errors import ProviderError
 
 Message = dict[str, Any]
 Call = Mapping[str, Any]  # a tool call as the model words it
@@ -24,9 +23,12 @@ def name_of(call: Call) -> str:
 
 
 def arguments(call: Call) -> dict[str, Any]:
-    """The arguments of a call, which the scripted model words well."""
-    found: dict[str, Any] = json.loads(call["function"]["arguments"])
-    return found
+    """The arguments of a call, none where they are no JSON object."""
+    try:
+        found = json.loads(call["function"]["arguments"])
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 async def together(perform: Perform, tools: Any, calls: Sequence[Call]) -> list[Told]:
@@ -48,8 +50,8 @@ def whole(messages: list[Message]) -> list[Message]:
     return messages
 
 
-def refused(refusal: ProviderError) -> str:
-    """The last word after the provider has refused for good."""
+def refused(refusal: Exception) -> str:
+    """The last word after the provider has refused for good, or cannot be reached."""
     return f"FAILED: the model refused: {refusal}"
 
 
@@ -59,7 +61,7 @@ async def ask_last(task: Any, model: Any, messages: list[Message]) -> str:
     told = {"role": "user", "content": f"The {limit}. Answer now, without tools."}
     try:
         last = await reference.complete(model, [*messages, told], [])
-    except ProviderError:
+    except reference.NO_REPLY:
         return f"FAILED: {limit}"
     return str(last.get("content") or "") or f"FAILED: {limit}"
 
@@ -70,16 +72,17 @@ async def loop(
     model: Any,
     *,
     ask: Callable[..., Awaitable[Message]] = reference.complete,
+    receive: Callable[[Message, list[Message]], Message] = reference.with_ids,
     perform: Perform = reference.perform,
     batch: Callable[..., Awaitable[list[Told]]] = together,
     enter: Callable[[Sequence[Call], Sequence[Told]], list[Message]] = answers,
     keep: Callable[[list[Message]], list[Message]] = whole,
     cost: Callable[[Sequence[Call]], int] = len,
     guard: Callable[[], Any] = reference.Guard,
-    refused: Callable[[ProviderError], str] = refused,
+    refused: Callable[[Exception], str] = refused,
     limited: Callable[..., Awaitable[str]] = ask_last,
 ) -> str:
-    """The answer to `task.prompt`. `keep` gives the history that is gone on with, `cost` the steps that a
+    """The answer to `task.prompt`. `receive` is a reply as it enters the history, `keep` gives the history that is gone on with, `cost` the steps that a
     batch takes."""
     messages: list[Message] = [{"role": "user", "content": task.prompt}]
     watch, steps = guard(), 0
@@ -87,10 +90,10 @@ async def loop(
         messages = keep(messages)
         try:
             reply = await ask(model, messages, tools.specs)
-        except ProviderError as refusal:
+        except reference.NO_REPLY as refusal:
             return refused(refusal)
-        messages.append(reply)
-        calls = reply.get("tool_calls") or []
+        messages.append(receive(reply, messages))
+        calls = messages[-1].get("tool_calls") or []
         if not calls:
             return str(reply.get("content") or "")
         due = calls[: task.max_steps - steps]

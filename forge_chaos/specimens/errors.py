@@ -6,7 +6,6 @@ import asyncio
 from typing import Any
 
 from forge_chaos import reference
-from forge_chaos.modelserver.errors import ProviderError
 from forge_chaos.specimens._loop import Call, Told, Watched, loop, name_of
 
 
@@ -81,7 +80,7 @@ async def reads_error(task: Any, tools: Any, model: Any) -> str:
 async def answers_with_it(task: Any, tools: Any, model: Any) -> str:
     """Whatever is fatal is made a string: the provider's refusal becomes the answer to the task."""
 
-    def refused(refusal: ProviderError) -> str:
+    def refused(refusal: Exception) -> str:
         return str(refusal)
 
     return await loop(task, tools, model, refused=refused)
@@ -152,7 +151,7 @@ async def breaks_circuit(task: Any, tools: Any, model: Any) -> str:
 async def completes_blindly(task: Any, tools: Any, model: Any) -> str:
     """A sub-agent that its provider refused comes back empty, and is reported as completed."""
 
-    def refused(refusal: ProviderError) -> str:
+    def refused(refusal: Exception) -> str:
         return ""
 
     answer = await loop(task, tools, model, refused=refused)

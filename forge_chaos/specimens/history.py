@@ -7,10 +7,11 @@ from typing import Any
 
 from forge_chaos import reference
 from forge_chaos.modelserver.errors import ProviderError
-from forge_chaos.specimens._loop import Message, loop
+from forge_chaos.specimens._loop import Message, arguments, loop
 
 MOST = 8  # messages that are still sent whole
 WINDOW = 50_000  # characters
+SHOWN = 20  # characters of an old argument that are kept
 
 
 async def cuts_pairs(task: Any, tools: Any, model: Any) -> str:
@@ -42,6 +43,27 @@ async def grows(task: Any, tools: Any, model: Any) -> str:
         return [messages[0], {"role": "user", "content": f"So far:\n{told}\nAgain, in short:\n{told}"}, *new]
 
     return await loop(task, tools, model, keep=keep)
+
+
+async def shortens_arguments(task: Any, tools: Any, model: Any) -> str:
+    """Old calls stay in the history with their arguments cut short, and a mark where the rest has been."""
+
+    def keep(messages: list[Message]) -> list[Message]:
+        return messages if len(messages) <= MOST else [*map(_shortened, messages[:-2]), *messages[-2:]]
+
+    return await loop(task, tools, model, keep=keep)
+
+
+def _shortened(message: Message) -> Message:
+    calls = []
+    for call in message.get("tool_calls") or ():
+        given = arguments(call)
+        short = {
+            name: f"{value[:SHOWN]}...[truncated]" if isinstance(value, str) and len(value) > SHOWN else value
+            for name, value in given.items()
+        }
+        calls.append({**call, "function": {**call["function"], "arguments": json.dumps(short)}})
+    return {**message, "tool_calls": calls} if calls else message
 
 
 async def condenses(task: Any, tools: Any, model: Any) -> str:

@@ -63,6 +63,7 @@ def _good(name: str, where: str = f"{__package__}.good") -> Specimen:
 
 
 SUM, CHARGE, READS, REFUND = "sum_orders", "charge_once", "three_reads", "refund_batch"
+LEGACY = "keep_legacy"
 EDIT, BATCH, SHELL = "edit_port", "charge_three", "shell_folder"
 ORDERS, TOTAL, NORTH = "read_file(orders.csv)", "write_file(total.txt)", "read_file(north.txt)"
 
@@ -230,6 +231,63 @@ BAD: tuple[Specimen, ...] = (
     ),
     _bad("history", "condenses", (SUM, f"oversized_output.two_megabytes:{ORDERS}", "looped")),
     _bad("history", "empties", (SUM, "truncated_context.unpaired@2", "false_success")),
+    _bad(
+        "history",
+        "shortens_arguments",
+        ("dedupe_payments", "tool_exception.runtime:read_file(unique.csv)", "violated:mark_in_arguments"),
+    ),
+    _bad(
+        "replies",
+        "parses_blindly",
+        (SUM, "bad_tool_call.broken_json", "crashed"),
+        (SUM, "bad_tool_call.list@2", "crashed"),
+        (SUM, "bad_tool_call.null@3", "crashed"),
+        (SUM, "bad_tool_call.number", "crashed"),
+        (SUM, "bad_tool_call.cut_by_length@2", "crashed"),
+    ),
+    _bad("replies", "dies_of_unknown_tool", (SUM, "bad_tool_call.unknown_tool", "crashed")),
+    _bad("replies", "mends", (LEGACY, "bad_tool_call.cut_by_length", "damaged")),
+    _bad(
+        "replies",
+        "takes_defaults",
+        (LEGACY, "bad_tool_call.cut_by_length@3", "damaged"),
+        (LEGACY, "bad_tool_call.list@3", "damaged"),
+        (LEGACY, "bad_tool_call.missing_argument@3", "damaged"),
+    ),
+    _bad(
+        "replies",
+        "hides_names",
+        (SUM, "bad_tool_call.wrong_type@1..", "looped"),
+        (SUM, "bad_tool_call.missing_argument@1..", "looped"),
+        (SUM, "bad_tool_call.huge@1..", "looped"),
+    ),
+    _bad("replies", "keeps_one_of_an_id", (READS, "bad_tool_call.equal_ids", "violated:dropped_call")),
+    _bad("replies", "leaves_nameless", (SUM, "bad_tool_call.empty_ids", "violated:unanswered_call")),
+    _bad("replies", "believes_reason", (SUM, "bad_tool_call.contradicted@2", "silent")),
+    _bad(
+        "replies",
+        "takes_silence",
+        (SUM, "provider_error.empty_reply@2", "false_success"),
+        (SUM, "provider_error.null_reply@2..", "false_success"),
+    ),
+    _bad(
+        "providers",
+        "gives_up_at_once",
+        (SUM, "provider_error.rate_limited", "gave_up"),
+        (SUM, "provider_error.overloaded@2", "gave_up"),
+    ),
+    _bad(
+        "providers",
+        "dies_of_refusal",
+        (SUM, "provider_error.internal_error", "crashed"),
+        (SUM, "provider_error.no_choices", "crashed"),
+        (SUM, "provider_error.cut_after_call@2", "crashed"),
+        (SUM, "provider_error.cut_after_text@4", "crashed"),
+        (SUM, "bad_tool_call.stream_cut", "crashed"),
+    ),
+    _bad("providers", "asks_for_ever", (SUM, "provider_error.context_too_long@1..", "looped")),
+    _bad("providers", "waits_for_hours", (SUM, "provider_error.quota_gone@1..", "looped")),
+    _bad("providers", "starts_again", (CHARGE, "provider_error.rate_limited_bare@4", "damaged")),
     _bad("wording", "crashes_on_empty", (SUM, f"empty_output.text:{ORDERS}", "crashed")),
     _bad(
         "wording",

@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from forge_chaos.adapters._threads import Over, blocking
+from forge_chaos.adapters._threads import Over, blocking, sleeps
 from forge_chaos.clock import VirtualLoop
 
 
@@ -147,3 +149,17 @@ def test_the_loops_own_thread_must_not_wait_for_itself() -> None:
 
     with pytest.raises(RuntimeError, match="Write the agent as async def"):
         on_a_loop(main)
+
+
+def test_what_a_module_calls_sleep_takes_trial_time_and_is_put_back() -> None:
+    module = SimpleNamespace(time=time)
+
+    async def main() -> float:
+        async with blocking() as door:
+            with sleeps(door, module):
+                await door.run(lambda: module.time.sleep(7200))
+                assert module.time.monotonic is time.monotonic
+        return asyncio.get_running_loop().time()
+
+    assert on_a_loop(main) == 7200.0
+    assert module.time is time

@@ -197,9 +197,9 @@ async def agent(tools):
     return "DONE"
 """
     write(tmp_path, {"keeps.py": agent})
-    words = ("--agent", "keeps.py:agent", "--scenarios", "sum_orders")
-    words += ("--faults", "missing_file.renamed,missing_file.never")
-    done = fuzz(tmp_path, *words, "--target", "crashed", "--max-rules", "1")
+    words = ("--agent", "keeps.py:agent", "--scenarios", "sum_orders", "--max-rules", "1")
+    faults = ("--faults", "missing_file.renamed,missing_file.never")
+    done = fuzz(tmp_path, *words, *faults, "--target", "crashed")
     assert done.code == 2, done.out
     assert "FLAKY sum_orders: crashed" in done.out
     assert "Usual causes: state kept in a module from one trial to the next" in done.out

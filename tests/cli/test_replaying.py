@@ -132,8 +132,9 @@ def test_the_command_line_says_the_agent_before_the_file_and_the_file_before_the
 @pytest.mark.parametrize(
     ("rules", "faults"),
     [
-        ("missing_file.never@9:read_file(orders.csv)", "missing_file.never"),
-        ("timeout@1:read_file(other.csv)", "timeout"),
+        ("missing_file.never@9:read_file(orders.csv)", "missing_file.never:read_file"),
+        ("timeout@1:read_file(other.csv)", "timeout:read_file"),
+        ("timeout@1:run_command(make)", "timeout"),
         (f"{GONE}', 'timeout.late@7", "timeout.late"),
     ],
 )

@@ -10,7 +10,6 @@ from tests.meta.files import PACKAGE, ROOT, name, python
 ELSEWHERE = {
     "forge_chaos/__main__.py": "one line: every test that runs `python -m forge_chaos`",
     "forge_chaos/adapters/_langchain.py": "tests/adapters/test_langgraph.py",
-    "forge_chaos/executors/_family.py": "tests/executors/test_child.py",
     "forge_chaos/executors/_process.py": "tests/executors/test_child.py",
     "forge_chaos/executors/_worker.py": "the other end of the pipe: tests/executors/test_child.py",
     "forge_chaos/plugin/door.py": "tests/test_pytest_plugin.py",

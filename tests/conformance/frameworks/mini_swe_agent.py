@@ -59,4 +59,5 @@ KIT = Kit(
     tool="bash",
     argument="command",
     role="execute",
+    warns=("ignore:.*ReadOnly.* qualifier:UserWarning",),  # litellm, when it is first asked for something
 )

@@ -1,4 +1,4 @@
-"""All processes that a child has started, and their end."""
+"""All processes that a process has started, and their end: an agent leaves none behind."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def _numbers() -> list[int]:
 
 
 def kill(leader: int) -> None:
-    """End the session of `leader`, which must not have been reaped yet, and wait until it is gone."""
+    """End `leader`, which must not have been reaped yet, with its session or its process group and all that
+    it has started, and wait until they are gone."""
     for _ in range(ROUNDS):
         # Halted first: killing a parent would hide what it has started in sessions of their own.
         halted: set[int] = set()
