@@ -4,6 +4,7 @@ nothing                    the reference agent: a demonstration
 module:attribute           an object of the user's; its adapter is found from its type
 path.py:attribute          the same, from a file
 framework:NAME             a framework's stock loop round the scenario's tools
+cmd: ./agent --flag        a command, in any language
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from forge_chaos.recorded import digest
 
 REFERENCE = "reference"
 FRAMEWORK = "framework:"
+COMMAND = "cmd:"
 KEY = "Any value will do there: the scripted model takes the place of the real one, and nothing is sent."
-FORMS = "Write module:attribute, path.py:attribute or framework:NAME."
+FORMS = "Write module:attribute, path.py:attribute, framework:NAME or 'cmd: ./agent --flag'."
 
 
 def adapter(name: str) -> Adapter:
@@ -54,6 +56,10 @@ def seat(spec: str | None, forced: str | None = None) -> Seat:
         )
     if spec is None or spec == REFERENCE:
         return adapter("native").framework()
+    if spec.startswith(COMMAND):
+        if forced not in (None, "command"):
+            raise Misuse(f"--adapter {forced}: a command is taken by the adapter command alone. Leave it out.")
+        return adapter("command").seat(spec.removeprefix(COMMAND))
     if spec.startswith(FRAMEWORK):
         return _named(spec.removeprefix(FRAMEWORK)).framework()
     where, colon, attribute = spec.rpartition(":")
@@ -200,6 +206,10 @@ def source(spec: str | None) -> str | None:
     if spec is None or spec == REFERENCE or spec.startswith("framework:"):
         return None
     here = Path.cwd()
+    if spec.startswith(COMMAND):
+        named = [Path(word) for word in spec.removeprefix(COMMAND).split()]
+        texts = [file.read_bytes() for file in named if file.is_file() and not file.is_absolute()]
+        return digest(b"".join(texts)) if texts else None
     files = {
         Path(file)
         for module in list(sys.modules.values())

@@ -104,6 +104,8 @@ class Bench:
         if self.own_tools:
             fake = (self.setup.workspace or scenario.workspace) == "fake"
             return replace(scenario, workspace="fake" if fake else "disk")
+        if self.seat.folder:
+            return replace(scenario, workspace="disk")
         if self.setup.workspace is not None:
             return replace(scenario, workspace=self.setup.workspace)  # type: ignore[arg-type]  # checked by the door
         return scenario
@@ -147,6 +149,7 @@ class Bench:
                 for s in specs.values()
             },
             "own_model_deterministic": self.seat.own_model_deterministic,
+            "folder": self.seat.folder,
             "versions": self.versions,
         }
 

@@ -111,8 +111,13 @@ class Campaign:
     def model(self) -> str:
         """Who plays the model. An agent with tools of its own keeps its own model where no solution can
         be played."""
-        brings_its_own = self.own is not None and not all(s.solve is not None for s in self.scenarios)
+        brings_its_own = self._may_bring_its_own and not all(s.solve is not None for s in self.scenarios)
         return OWN if self.setup.model == SCRIPTED and brings_its_own else self.setup.model
+
+    @property
+    def _may_bring_its_own(self) -> bool:
+        """Does the agent have a model where none of ours is? One with tools of its own does, and a command."""
+        return self.own is not None or bool(self.hello.get("folder"))
 
     @cached_property
     def repetitions(self) -> int:
@@ -122,7 +127,7 @@ class Campaign:
     @cached_property
     def deterministic(self) -> bool:
         """The adapter says so, and the model answers equal requests equally: it is scripted, or said to."""
-        if self.own is None or self.model == SCRIPTED:
+        if not self._may_bring_its_own or self.model == SCRIPTED:
             return bool(self.hello["deterministic"])
         return bool(self.hello["deterministic"] and self.hello["own_model_deterministic"])
 

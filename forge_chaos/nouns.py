@@ -283,11 +283,15 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What an agent is given: the prompt (with the reply contract in bench mode) and its step limit."""
+    """What an agent is given: the prompt (with the reply contract in bench mode) and its step limit.
+
+    `stated` is the task as a file states it (`input`, `files`, `expected_tools`, ...), for an agent that is
+    a command; empty for any other."""
 
     prompt: str
     max_steps: int
     scenario: str = ""
+    stated: Mapping[str, Any] = field(default_factory=dict)
 
 
 Status = Literal["done", "failed", "limit"]
@@ -296,11 +300,13 @@ Status = Literal["done", "failed", "limit"]
 @dataclass(frozen=True, slots=True)
 class Answer:
     """How the agent's run came back. `status` where the framework states one; `session` is what a
-    second turn needs."""
+    second turn needs; `reported` is what else the agent says of its run, such as the `tool_calls` of tools
+    of its own: its word, which no gate has seen."""
 
     text: str = ""
     status: Status | None = None
     session: Any = None
+    reported: Mapping[str, Any] = field(default_factory=dict)
 
 
 def dice(seed: int, *where: object) -> Random:

@@ -159,6 +159,8 @@ class Seat:
     plans give equal traces, given a model that does so; `own_model_deterministic`: so does the model
     that the object brings. `time`: virtual | real. `inline`: may run in our own process.
     `honest`: exception types that are an honest end. `claims`: a normal return is a claim of success.
+    `folder`: it takes the scenario's tools and is free to work in the workspace's folder besides, and what
+    it does without a scripted model is its own model's doing.
     """
 
     agent: Agent
@@ -170,6 +172,7 @@ class Seat:
     inline: bool = False
     honest: tuple[type[BaseException], ...] = ()
     claims: bool = False
+    folder: bool = False
 
 
 class Adapter(Protocol):

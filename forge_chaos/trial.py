@@ -150,9 +150,11 @@ async def _run(setting: Setting, world: World, record: Recorder, loop: asyncio.A
     )
     server = setting.server(world) if setting.server is not None else None
     model = ModelSeat(models, server, setting.endpoint, setting.model)
-    task = Task(prompt, scenario.limits.steps, scenario.name)
-    if seat.specs is not None:
+    task = Task(prompt, scenario.limits.steps, scenario.name, stated(scenario, prompt) if seat.folder else {})
+    if seat.specs is not None or seat.folder:
         world.workspace.enter()  # type: ignore[attr-defined]  # own tools work on disk, or on a fake one
+    if seat.folder:
+        world.workspace.expect()  # type: ignore[attr-defined]  # a command works on disk alone
     agent = loop.create_task(_play(seat, task, specs, world, gate, model))
     await _until(agent, stop, scenario.limits.seconds, halt, loop)
     cut = stop.result() if stop.done() and not agent.done() else None
@@ -161,6 +163,8 @@ async def _run(setting: Setting, world: World, record: Recorder, loop: asyncio.A
     if cut is not None:
         await _unwind(agent)
     broken = _broken(record, (gate.broken, models.broken, _no_answer(agent, cut, seat)))
+    if cut is None and (reported := _reported(agent)):
+        record(Noted, "reported", plain(reported, redact))
     record(Finished, *_end(agent, cut, setting))
     try:
         after = await _settle(world, gate, record, setting, loop)
@@ -259,6 +263,27 @@ def _no_answer(agent: asyncio.Task[Any], cut: tuple[str, str] | None, seat: Seat
     if isinstance(agent.result(), Answer):
         return None
     return TypeError(f"adapter {seat.adapter!r} gave back {type(agent.result()).__name__}, not Answer")
+
+
+def stated(scenario: Scenario, prompt: str) -> dict[str, Any]:
+    """The task as a file states it: as its own file did, or what a scenario of ours comes to. What the prompt
+    has more than the scenario's, the reply contract, stands behind the input."""
+    given = scenario.values.get("task")
+    own = dict(given) if isinstance(given, Mapping) and "input" in given else {}
+    files = {}
+    for path, data in scenario.files.items():
+        with suppress(UnicodeDecodeError):  # what is no text lies in the workspace alone
+            files[path] = data.decode()
+    asked = str(own.get("input") or scenario.prompt) + prompt.removeprefix(scenario.prompt)
+    return {**own, "name": scenario.name, "input": asked, "files": files}
+
+
+def _reported(agent: asyncio.Task[Any]) -> Mapping[str, Any]:
+    """What the agent says of its run beside its answer."""
+    if agent.cancelled() or agent.exception() is not None or not isinstance(agent.result(), Answer):
+        return {}
+    reported: Mapping[str, Any] = agent.result().reported
+    return reported
 
 
 def _end(agent: asyncio.Task[Any], cut: tuple[str, str] | None, setting: Setting) -> tuple[Any, ...]:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from copy import copy
+from importlib import import_module
 from types import FunctionType
 from typing import Any
 
@@ -33,6 +34,14 @@ INFO, PARAMS = "__registry_info__", "__registry_params__"  # what its decorators
 KINDS = ("task", "agent", "solver")
 STEPS = ("inspect_ai.agent.", "inspect_ai.solver.")  # where tools that are steps of the framework's come from
 FOLDER = "forge-chaos"
+LATE = (  # what the framework imports when it runs
+    "anyio._backends._asyncio",
+    "fsspec.implementations.memory",
+    "inspect_ai.agent._acp.server",
+    "inspect_ai.hooks._startup",
+    "inspect_ai.model._providers.openai_compatible",
+    "openai.resources.chat",
+)
 
 _id: ContextVar[str | None] = ContextVar("id", default=None)
 _by: ContextVar[str] = ContextVar("by", default="")
@@ -55,14 +64,13 @@ class InspectAI:
                 f"adapter inspect-ai: {type(thing).__name__} is no Task, agent or solver of inspect_ai."
             )
         made = thing if _is_task(thing) or hasattr(thing, PARAMS) else _made(thing)
-        _quiet()
+        _ready()
         return Seat(_own(made), self.name, specs=_specs(made), honest=(_client.refusal(),), claims=True)
 
     def framework(self) -> Seat:
         """The stock loop, `react(tools=...)` in an eval with `turn_limit`, round a scenario's tools."""
         try:
-            _quiet()
-            import inspect_ai.model._providers.openai_compatible  # noqa: F401  # early: it takes seconds
+            _ready()
         except ImportError as error:
             raise Misuse(f"framework:inspect-ai does not import: {error}. {WAY}") from None
         return Seat(_bench, self.name, honest=(_client.refusal(),))
@@ -70,7 +78,7 @@ class InspectAI:
 
 def _kind(thing: object) -> str:
     """What the framework's decorators say it is."""
-    info = getattr(thing, INFO, None)
+    info: Any = getattr(thing, INFO, None)
     return str(info.type) if type(info).__module__.partition(".")[0] == "inspect_ai" else ""
 
 
@@ -91,9 +99,12 @@ def _made(factory: Any) -> Any:
         ) from error
 
 
-def _quiet() -> None:
-    """Nothing on the console: the framework's display is chosen once in a process."""
+def _ready() -> None:
+    """What takes seconds is loaded before a trial begins. Nothing shows on the console: the framework chooses its
+    display once in a process."""
     os.environ.setdefault("INSPECT_DISPLAY", "none")
+    for name in LATE:
+        import_module(name)
     from inspect_ai.util import display_type
 
     display_type()
@@ -128,7 +139,7 @@ def _own(thing: Any) -> Agent:
 
 async def _run(thing: Any, task: Task, model: Any = None, **limits: Any) -> Answer:
     """An eval of one sample; a limit and an error that the task lets pass stand in the sample's log."""
-    import fsspec
+    from fsspec import filesystem
     from inspect_ai import Task as Stock
     from inspect_ai import eval_async, task_with
     from inspect_ai.dataset import Sample
@@ -155,7 +166,7 @@ async def _run(thing: Any, task: Task, model: Any = None, **limits: Any) -> Answ
         said = done.error.message if done.error else done.output.completion
     finally:
         with suppress(FileNotFoundError):
-            fsspec.filesystem("memory").rm(f"/{FOLDER}", recursive=True)
+            filesystem("memory").rm(f"/{FOLDER}", recursive=True)
     status: Status | None = "limit" if done.limit else "failed" if done.error else None
     return Answer(said, status=status, session=done.messages)
 

@@ -167,10 +167,10 @@ def _processes(process: Run) -> Iterator[None]:
 
 def _printed(told: Any) -> str:
     """What a command whose result is that prints: read as the framework reads a process."""
+    if told is None or isinstance(told, str):
+        told = (told or "").encode("utf-8", "surrogatepass")
     if isinstance(told, bytes):
         return told.decode("utf-8", errors="replace")
-    if told is None or isinstance(told, str):
-        return told or ""
     try:
         return json.dumps(told)
     except (TypeError, ValueError):

@@ -21,6 +21,7 @@ from forge_chaos.worlds._process import NOT_FOUND, TIMED_OUT, Ended, Groups
 from forge_chaos.worlds._workspace import TOP, Files, Kind
 
 SHARED_MEMORY = Path("/dev/shm")
+VARIABLE = "FORGE_CHAOS_WORKSPACE"  # in the environment of a command that works here as an agent
 _HASHED = 65_536  # larger files are told apart by size and time alone
 
 
@@ -41,7 +42,7 @@ class DiskWorkspace(Files):
         self._side = Path(mkdtemp(prefix=f"forge-chaos-{os.getpid()}-", dir=_place())).resolve()
         self.root = self._side / "work" if root is None else Path(root).resolve()
         self._top = str(self.root)
-        self._groups = Groups(f"HOME={self._side / 'home'}")
+        self._groups = Groups(f"HOME={self._side / 'home'}", f"{VARIABLE}={self.root}")
         self._stashes = 0
         self._beside = Lock()
         self._folder_now = self._top
@@ -60,6 +61,10 @@ class DiskWorkspace(Files):
     def enter(self) -> None:
         """Make it the current directory: own tools work in it."""
         os.chdir(self.root)
+
+    def expect(self) -> None:
+        """A command comes to work here as an agent: what it leaves running is ours to find and to end."""
+        self._groups.expected = True
 
     def normal(self, path: str) -> str:
         """As in memory; an absolute path that lies in the root is made relative."""

@@ -37,10 +37,13 @@ class Groups:
     """The process groups that one workspace has started and that may still have members.
 
     `mark`, an entry of the environment that no other workspace has, finds those that have left their group,
-    as daemons do; empty: nobody looks for them.
+    as daemons do; empty: nobody looks for them. `guest` is the same for what others start in the workspace,
+    looked for once it is `expected`.
     """
 
     mark: str = ""
+    guest: str = ""
+    expected: bool = False
     _alive: set[int] = field(default_factory=set)
     _lock: Lock = field(default_factory=Lock)
     _ran: bool = False
@@ -97,7 +100,8 @@ class Groups:
         return sorted({*members(groups), *self._strays()})
 
     def _strays(self) -> list[int]:
-        return marked(self.mark) if self.mark and self._ran else []
+        marks = [*([self.mark] if self._ran else []), *([self.guest] if self.expected else [])]
+        return sorted({pid for mark in marks if mark for pid in marked(mark)})
 
     def close(self) -> None:
         """Kill whatever is left and wait until it is gone."""

@@ -101,6 +101,16 @@ def test_an_injected_error_is_shown_as_one_of_the_process_itself(
     assert shown(agent("echo one")) == gated
 
 
+def test_what_no_process_can_print_is_read_as_the_framework_reads_a_process() -> None:
+    async def half(call: Call, tool: Tool, env: Any) -> Ok | Err:
+        env.fire()
+        return Ok("half a pair: \udcff")
+
+    gated, _ = seen(agent("echo one"), [Planned(Rule("malformed_output"), half)])
+    gated[0].encode()
+    assert "half a pair: \ufffd" in gated[0]
+
+
 def test_the_users_agent_is_left_as_it_was() -> None:
     made, run = agent("echo one"), local._run
     before = (made.model, made.env, list(made.messages), made.n_calls, dict(made.extra_template_vars))

@@ -208,4 +208,4 @@ async def agent(tools):
 def test_help_says_what_it_is_for(tmp_path: Path) -> None:
     done = door(tmp_path, "fuzz", "--help")
     assert done.code == 0
-    assert "Search plans that break an agent, and make each as small as it gets." in done.out
+    assert "Search plans that break an agent, as small as they get." in done.out
