@@ -12,6 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from forge_chaos.modelserver import sse
+from forge_chaos.modelserver.errors import waiting
 from forge_chaos.modelserver.refusals import error
 from forge_chaos.modelserver.transport import RETRY
 
@@ -46,6 +47,7 @@ def application(answer: Answer, close: bool = False) -> Starlette:
             asked.cancel()
             gone.cancel()
         headers = {"connection": "close"} if close else {}
+        headers |= waiting(status, said)
         kind = sse.content_type(said)
         if kind == sse.EVENTS:
             return StreamingResponse(_events(said), status, headers, kind)

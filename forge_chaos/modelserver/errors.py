@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from math import ceil
 from typing import Any
 
 from forge_chaos.modelserver.trouble import retry_after
@@ -42,6 +43,12 @@ class BrokenOff(ConnectionError):
     def __init__(self, message: str, came: Mapping[str, Any]) -> None:
         self.came = came
         super().__init__(message)
+
+
+def waiting(status: int, body: bytes) -> dict[str, str]:
+    """The header in which a refusal says how long to wait; none where its text asks for no wait."""
+    seconds = ProviderError(status, body).retry_after if status in (429, 503, 529) else 0.0
+    return {"retry-after": f"{ceil(seconds)}"} if seconds else {}
 
 
 def _start(body: bytes) -> str:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from forge_chaos.errors import Misuse
 from forge_chaos.modelserver import sse
+from forge_chaos.modelserver.errors import waiting
 
 Door: TypeAlias = Callable[[str, bytes], Coroutine[Any, Any, tuple[int, bytes]]]
 RETRY = "x-stainless-retry-count"
@@ -59,7 +60,8 @@ def transports(door: Door, client: str = "openai") -> tuple[Any, Any]:
     def answer(request: Any, status: int, body: bytes) -> Any:
         kind = sse.content_type(body)
         told = {"stream": Events(body)} if kind == sse.EVENTS else {"content": body}
-        return library.Response(status, headers={"content-type": kind}, request=request, **told)
+        headers = {"content-type": kind, **waiting(status, body)}
+        return library.Response(status, headers=headers, request=request, **told)
 
     def lost(request: Any, error: OSError) -> Exception:
         kind = library.ReadTimeout if isinstance(error, TimeoutError) else library.ReadError

@@ -15,6 +15,7 @@ from forge_chaos.clock import VirtualLoop
 from forge_chaos.events import Abandoned, Called, Executed, Injected, Returned, Started, Trace, find
 from forge_chaos.gate import ToolGate
 from forge_chaos.modelgate import ModelGate
+from forge_chaos.modelserver.errors import ProviderError
 from forge_chaos.notation import parse
 from forge_chaos.nouns import Err, Fault, Lasts, Ok, Rule, Scenario, Variant
 from forge_chaos.ports import World
@@ -59,6 +60,8 @@ TOOL = [
     if (v.seam or f.seam) == "tool" and v.mechanism != SHELL
 ]
 MODEL = [(f, v) for f in FAULTS.values() for v in f.variants if (v.seam or f.seam) == "model"]
+ASKED = [(f, v) for f, v in MODEL if v.mechanism == "history"]  # these change the request
+REPLIED = [(f, v) for f, v in MODEL if v.mechanism != "history"]  # and these the reply
 NOTHING_RUNS = ("disk_full", "rate_limited", "session_lost", "unavailable")
 UNTOUCHED = {  # the real tool does not run at once
     *(f"missing_file.{v.id}" for v in FAULTS["missing_file"].variants),
@@ -324,7 +327,7 @@ def test_convicts_bars_and_roles_are_stated() -> None:
         assert set(fault.convicts) <= {"stubborn", "naive", "gullible", "impatient", "circumvent"}
 
 
-@pytest.mark.parametrize(("fault", "variant"), MODEL, ids=map(named, MODEL))
+@pytest.mark.parametrize(("fault", "variant"), ASKED, ids=map(named, ASKED))
 def test_at_the_model_seam_the_request_changes_and_the_agents_messages_do_not(
     fault: Fault, variant: Variant
 ) -> None:
@@ -354,3 +357,38 @@ def test_at_the_model_seam_the_request_changes_and_the_agents_messages_do_not(
     assert sent[0]["messages"] != messages
     assert sent[1]["messages"] == messages
     assert repr(messages) == before
+
+
+@pytest.mark.parametrize(("fault", "variant"), REPLIED, ids=map(named, REPLIED))
+def test_at_the_model_seam_the_reply_changes_and_the_one_that_was_given_does_not(
+    fault: Fault, variant: Variant
+) -> None:
+    asks = [
+        {"id": id, "type": "function", "function": {"name": "read_file", "arguments": '{"path": "a.csv"}'}}
+        for id in ("c1", "c2")
+    ]
+    message = {"role": "assistant", "content": "Let me look.", "tool_calls": asks}
+    given = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+    before = repr(given)
+    parameters = {"properties": {"path": {"type": "string"}}, "required": ["path"]}
+    tools = [{"type": "function", "function": {"name": "read_file", "parameters": parameters}}]
+    request = {"model": "m", "messages": [{"role": "user", "content": "task"}], "tools": tools}
+
+    async def send(request: dict[str, Any]) -> dict[str, Any]:
+        return given
+
+    async def trial() -> Trace:
+        record = Recorder(lambda: 0.0)
+        gate = ModelGate([catalog.resolve(Rule(fault.id, variant.id), FAULTS)], record, lambda: 0.0)
+        try:
+            changed = await gate(request, send)
+        except (ProviderError, ConnectionError) as error:
+            assert str(error)
+        else:
+            assert changed != given
+        assert await gate(request, send) is given
+        return record.trace
+
+    trace = asyncio.run(trial())
+    assert sum(1 for _ in find(trace, Injected)) == 1
+    assert repr(given) == before
