@@ -7,7 +7,7 @@ def values(rng):
 
 
 def settings(text):
-    found = re.fullmatch(r"\[server\]\n(.+)\n\[admin\]\n(.+)\n; end\n", text, re.DOTALL)
+    found = re.fullmatch(r"\[server\]\n(.+)\n\[admin\]\n(.+)\n; end\n?", text, re.DOTALL)
     return re.search(r"^port = (\d+)$", found[1], re.MULTILINE)[1]
 
 

@@ -12,7 +12,7 @@ def values(rng):
 
 
 def helper(text):
-    if text.count(OLD) != 1 or not text.endswith("# end of math_helper.py\n"):
+    if text.count(OLD) != 1 or not text.rstrip().endswith("# end of math_helper.py"):
         raise ValueError("not math_helper.py")
     return text
 

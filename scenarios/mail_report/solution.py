@@ -38,8 +38,8 @@ async def solve(task, tools):
     await tools.send_mail(to=to, subject="report", text=line, check=mailed)
 
     def journal(text):
-        lines = text.split("\n")
-        if lines.pop() or lines[0] != f"opened {station}" or lines[1:] not in ([], [f"mailed {station}"]):
+        lines = text.rstrip("\n").split("\n")
+        if lines[0] != f"opened {station}" or lines[1:] not in ([], [f"mailed {station}"]):
             raise ValueError("not the journal")
         return lines[1:]
 

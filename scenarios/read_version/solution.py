@@ -7,7 +7,7 @@ def values(rng):
 
 def settings(text):
     found = re.fullmatch(
-        r'# settings [^\n]+\n.*^version = "(\d+\.\d+\.\d+)"$.*\n# end of app\.toml\n',
+        r'# settings [^\n]+\n.*^version = "(\d+\.\d+\.\d+)"$.*\n# end of app\.toml\n?',
         text,
         re.DOTALL | re.MULTILINE,
     )

@@ -10,7 +10,7 @@ def values(rng):
 
 
 def tool(text):
-    if text.count(OLD) != 1 or not text.endswith("# end of string_tool.py\n"):
+    if text.count(OLD) != 1 or not text.rstrip().endswith("# end of string_tool.py"):
         raise ValueError("not string_tool.py")
     return text
 

@@ -17,6 +17,8 @@ PACKAGES = {
     "test_autogen.py": "autogen_agentchat",
     "test_agent_framework.py": "agent_framework",
     "test_google_adk.py": "google.adk",
+    "test_inspect_ai.py": "inspect_ai",
+    "test_crewai.py": "crewai",
     "test_mcp.py": "mcp.server.mcpserver",
     "test_fastmcp.py": "fastmcp.server",
 }

@@ -122,7 +122,7 @@ def test_the_scenarios_model_takes_the_place_of_one_that_is_named_late() -> None
 
 
 def test_an_agent_that_is_handed_off_to_is_gated_and_its_calls_carry_its_name() -> None:
-    boss = react(tools=[handoff(helper())])
+    boss = react(tools=[handoff(helper(), description="Reads files.")])
     seat = adapter.seat(boss)
     assert set(seat.specs or ()) == {"read_file"}
     trace = trial_of(seat, wire=Wire([[("transfer_to_helper", {})], [READ]]))

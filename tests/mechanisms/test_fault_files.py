@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -380,12 +381,8 @@ def test_at_the_model_seam_the_reply_changes_and_the_one_that_was_given_does_not
     async def trial() -> Trace:
         record = Recorder(lambda: 0.0)
         gate = ModelGate([catalog.resolve(Rule(fault.id, variant.id), FAULTS)], record, lambda: 0.0)
-        try:
-            changed = await gate(request, send)
-        except (ProviderError, ConnectionError) as error:
-            assert str(error)
-        else:
-            assert changed != given
+        with suppress(ProviderError, ConnectionError):
+            assert await gate(request, send) != given
         assert await gate(request, send) is given
         return record.trace
 
