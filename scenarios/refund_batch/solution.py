@@ -49,8 +49,8 @@ def invoice_of(order):
 
 
 def logged(text):
-    lines = text.split("\n")
-    if lines.pop() or not all(LINE.fullmatch(line) for line in lines):
+    lines = [line for line in text.split("\n") if line]
+    if not all(LINE.fullmatch(line) for line in lines):
         raise ValueError("not the log")
     return lines
 

@@ -183,9 +183,11 @@ CASES: Mapping[str, Case] = {
     ),
     "C017": Case(
         "a wrong argument name is sent again and again, and nobody says the right one",
-        (_cell(SUM, "", "recovered", "hides_names", "gave_up", "misnamed"),),
+        (
+            _cell(SUM, "", "recovered", "misnamed_and_hidden", "gave_up", "misnamed"),
+            _cell(SUM, "bad_tool_call.missing_argument@1..", "gave_up", "hides_names", "looped"),
+        ),
         holding.names_the_parameter,
-        waits="model seam: a call worded wrongly for good, with an end that is right then (bad_tool_call)",
     ),
     "C019": Case(
         "equal calls are counted whatever they give: polling is stopped, a cycle of three is not",
@@ -330,9 +332,15 @@ CASES: Mapping[str, Case] = {
                 "rewrites_whole",
                 "false_success",
             ),
+            _cell(
+                "dedupe_payments",
+                "tool_exception.runtime:read_file(unique.csv)",
+                "recovered",
+                "shortens_arguments",
+                "violated:mark_in_arguments",
+            ),
         ),
         holding.no_mark_is_written,
-        waits="model seam: a history whose old arguments are cut inside (a variant of truncated_context)",
     ),
     "C045": Case(
         "the history is cut, and the task is forgotten",
@@ -399,33 +407,43 @@ CASES: Mapping[str, Case] = {
     ),
     "C059": Case(
         "a tool that there is not ends the run",
-        (_cell(SUM, "", "recovered", "dies_of_unknown_tool", "crashed", "misspelt"),),
+        (_cell(SUM, "bad_tool_call.unknown_tool", "recovered", "dies_of_unknown_tool", "crashed"),),
         holding.knows_the_tools,
     ),
     "C061": Case(
         "arguments that broke off are mended, and the call is run",
-        (_cell("keep_legacy", "", "recovered", "mends", "damaged", "broken_off"),),
+        (
+            _cell("keep_legacy", "bad_tool_call.cut_by_length", "recovered", "mends", "damaged"),
+            _cell("keep_legacy", "bad_tool_call.cut_by_length@3", "recovered", "takes_defaults", "damaged"),
+            _cell("keep_legacy", "bad_tool_call.stream_cut", "recovered", "dies_of_refusal", "crashed"),
+        ),
         holding.nothing_but_the_leftovers,
-        waits="model seam: a stream that really breaks, on every wire (bad_tool_call)",
     ),
     "C063": Case(
         "of two calls with one id only one is run",
-        waits="model seam: equal and empty ids (bad_tool_call), and an invariant over calls that a harness drops "
-        "from a reply: as a loop of ours the scripted model asks again for what was dropped, and all ends well",
+        (
+            _cell(
+                READS, "bad_tool_call.equal_ids", "recovered", "keeps_one_of_an_id", "violated:dropped_call"
+            ),
+            _cell(SUM, "bad_tool_call.empty_ids", "recovered", "leaves_nameless", "violated:unanswered_call"),
+        ),
+        holding.every_call_of_the_first_reply_is_run,
     ),
     "C065": Case(
         "an overloaded provider kills some sub-agents, and the job is reported as complete",
-        waits="model seam and sub-agents: provider_error on chosen replies of one child among several",
+        waits="sub-agents: provider_error on chosen replies of one child among several",
     ),
     "C067": Case(
         "an empty reply is taken for the final answer",
-        (_cell(SUM, "", "recovered", "takes_silence", "silent", "silent"),),
-        waits="model seam: empty replies for good, where saying so is right (provider_error)",
+        (
+            _cell(SUM, "provider_error.empty_reply@2", "recovered", "takes_silence", "false_success"),
+            _cell(SUM, "provider_error.empty_reply@2..", "gave_up", "takes_silence", "false_success"),
+        ),
     ),
     "C069": Case(
         "a failing reply replays the whole run, its effects too",
         (
-            _cell(CHARGE, "", "recovered", "replays_run", "damaged", "overloaded"),
+            _cell(CHARGE, "provider_error.overloaded@4", "recovered", "starts_again", "damaged"),
             _cell(CHARGE, "truncated_context.unpaired@4", "recovered", "repeats_finished", "damaged"),
             _cell(CHARGE, "lost_reply.done_then_timeout@1..:charge", "recovered", "impatient", "damaged"),
         ),

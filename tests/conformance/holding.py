@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from forge_chaos.events import Asked, Called, Injected, Returned, Snapshot, Started, find
+from forge_chaos.events import Asked, Called, Injected, Replied, Returned, Snapshot, Started, find
 from forge_chaos.invariants import CAP
 from forge_chaos.recorded import words
 from tests.conformance.table import Played
@@ -138,6 +138,13 @@ def knows_the_tools(trial: Played) -> bool:
 
 def nothing_but_the_leftovers(trial: Played) -> bool:
     return "work/notes.txt" in world(trial) and "no JSON object" in shown(trial)
+
+
+def every_call_of_the_first_reply_is_run(trial: Played) -> bool:
+    """Each in the one turn that it was asked for in."""
+    first = next(body.message for _, body in find(trial.trace, Replied))
+    asked = [json.loads(call["function"]["arguments"])["path"] for call in (first or {})["tool_calls"]]
+    return calls(trial, "read_file")[: len(asked)] == asked and len(asked) > 1
 
 
 def read_back(trial: Played) -> bool:

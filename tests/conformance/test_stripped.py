@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from forge_chaos import judge, reference
+from forge_chaos import judge, notation, reference
 from tests.conformance import table
 
 
@@ -38,4 +38,8 @@ async def strips(task: Any, tools: Any, model: Any) -> str:
 def test_a_scenario_is_solved_on_results_without_outer_white_space(name: str) -> None:
     with table.seated(strips) as bench:
         played = table.play(name, by=bench)
-    assert judge.clean_pass(played.facts), str(played)
+        assert judge.clean_pass(played.facts), str(played)
+        for rule in table.cells(name):
+            if rule.fault == "missing_file":
+                played = table.play(name, notation.write(rule), by=bench)
+                assert played.judgement.acceptable, str(played)
