@@ -5,6 +5,7 @@ module:attribute           an object of the user's; its adapter is found from it
 path.py:attribute          the same, from a file
 framework:NAME             a framework's stock loop round the scenario's tools
 cmd: ./agent --flag        a command, in any language
+target:FILE:NAME           a command of a file of targets
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from forge_chaos.recorded import digest
 REFERENCE = "reference"
 FRAMEWORK = "framework:"
 COMMAND = "cmd:"
+TARGET = "target:"
 KEY = "Any value will do there: the scripted model takes the place of the real one, and nothing is sent."
 FORMS = "Write module:attribute, path.py:attribute, framework:NAME or 'cmd: ./agent --flag'."
 
@@ -44,6 +46,11 @@ def stock(spec: str) -> bool:
     return spec == REFERENCE or spec.startswith(FRAMEWORK)
 
 
+def command(spec: str | None) -> bool:
+    """Does the spec name a command, which runs in a process of its own?"""
+    return spec is not None and spec.startswith((COMMAND, TARGET))
+
+
 def seat(spec: str | None, forced: str | None = None) -> Seat:
     """The agent that `spec` names, in its seat; `forced` is the adapter that `--adapter` names.
 
@@ -56,10 +63,12 @@ def seat(spec: str | None, forced: str | None = None) -> Seat:
         )
     if spec is None or spec == REFERENCE:
         return adapter("native").framework()
-    if spec.startswith(COMMAND):
+    if command(spec):
         if forced not in (None, "command"):
-            raise Misuse(f"--adapter {forced}: a command is taken by the adapter command alone. Leave it out.")
-        return adapter("command").seat(spec.removeprefix(COMMAND))
+            raise Misuse(
+                f"--adapter {forced}: a command is taken by the adapter command alone. Leave it out."
+            )
+        return adapter("command").seat(_command(spec))
     if spec.startswith(FRAMEWORK):
         return _named(spec.removeprefix(FRAMEWORK)).framework()
     where, colon, attribute = spec.rpartition(":")
@@ -89,6 +98,17 @@ def seat_of(thing: Any, forced: str | None = None, spec: str = "") -> Seat:
             f"Adapters: {', '.join(_adapters())} (--adapter NAME forces one)."
         )
     return chosen.seat(thing)
+
+
+def _command(spec: str) -> Any:
+    from forge_chaos.adapters.command import Command, words
+
+    if spec.startswith(COMMAND):
+        return Command(words(spec.removeprefix(COMMAND)))
+    from forge_chaos.seeds import targets
+
+    target = targets.one(spec.removeprefix(TARGET))
+    return Command(target.words, target.home, target.stays, dict(target.environment))
 
 
 def _adapters() -> list[str]:
@@ -206,9 +226,10 @@ def source(spec: str | None) -> str | None:
     if spec is None or spec == REFERENCE or spec.startswith("framework:"):
         return None
     here = Path.cwd()
-    if spec.startswith(COMMAND):
-        named = [Path(word) for word in spec.removeprefix(COMMAND).split()]
-        texts = [file.read_bytes() for file in named if file.is_file() and not file.is_absolute()]
+    if command(spec):
+        held = _command(spec)
+        own = [file for word in held.words if (file := (held.home or here) / word).is_file()]
+        texts = [file.read_bytes() for file in own if file.is_relative_to(held.home or here)]
         return digest(b"".join(texts)) if texts else None
     files = {
         Path(file)

@@ -13,7 +13,7 @@ PROC = Path("/proc")
 
 
 def members(leader: int) -> set[int]:
-    """The living processes of the session that `leader` leads, and its descendants in any session.
+    """`leader`, the living processes of the session that it leads, if it does, and its descendants in any session.
 
     Without /proc only the process group is known, and the answer is empty.
     """
@@ -28,7 +28,7 @@ def members(leader: int) -> set[int]:
         if stat[0] in "ZX":
             continue
         parents[pid] = int(stat[1])
-        if int(stat[3]) == leader:
+        if leader in (pid, int(stat[3])):
             found.add(pid)
     for pid in parents:
         above, line = pid, {pid}

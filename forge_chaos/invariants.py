@@ -167,13 +167,14 @@ def _dropped(reading: Reading) -> Iterator[Verdict]:
         return
     open_: list[tuple[int, list[Message], int]] = []  # (calls, history they were asked on, request)
     for seq, asked, history in chat.histories(reading):
-        for calls, before, request in list(open_):
+        for entry in list(open_):
+            wanted, before, request = entry
             if len(history) <= len(before) or history[: len(before)] != before:
                 continue
-            open_.remove((calls, before, request))
+            open_.remove(entry)
             kept = sum(len(chat.asked_for(m)) for m in history[len(before) :] if m.get("role") == "assistant")
-            if 0 < kept < calls:
-                why = f"of {calls} calls that reply {request} asks for, the next request shows {kept}"
+            if 0 < kept < wanted:
+                why = f"of {wanted} calls that reply {request} asks for, the next request shows {kept}"
                 yield Verdict("dropped_call", "fail", why, (seq,))
         if asked.request in replies:
             open_.append((replies[asked.request], history, asked.request))

@@ -43,13 +43,17 @@ def _shown(value: Any) -> str:
     return "not there" if value is None else str(value)
 
 
+def slug(label: str) -> str:
+    """A label as a part of a directory's name."""
+    return re.sub(r"[^a-z0-9]+", "-", label.lower())[:40].strip("-") or "run"
+
+
 def next_directory(base: str | Path, label: str) -> Path:
     """A new directory `NNNN-<label>` under `base` with the next free number, made.
 
     Two processes never get the same number. Raises Misuse when nothing can be made there.
     """
     base = Path(base)
-    slug = re.sub(r"[^a-z0-9]+", "-", label.lower())[:40].strip("-") or "run"
     try:
         base.mkdir(parents=True, exist_ok=True)
         seat = os.open(base, os.O_RDONLY)
@@ -57,7 +61,7 @@ def next_directory(base: str | Path, label: str) -> Path:
             with suppress(OSError):  # a file system without locks: a name made twice still fails below
                 fcntl.flock(seat, fcntl.LOCK_EX)
             taken = [int(found[1]) for name in os.listdir(base) if (found := re.match(r"([0-9]{4,})-", name))]
-            directory = base / f"{max(taken, default=0) + 1:04}-{slug}"
+            directory = base / f"{max(taken, default=0) + 1:04}-{slug(label)}"
             directory.mkdir()
             return directory
         finally:

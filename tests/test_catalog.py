@@ -131,7 +131,7 @@ def test_a_burst_has_a_bar_of_its_own_where_one_is_stated() -> None:
     [
         (
             Rule("mising_file"),
-            "no fault 'mising_file'. Did you mean 'missing_file'? Known: blocked_command, ",
+            "no fault 'mising_file'. Did you mean 'missing_file'? Known: bad_tool_call, ",
         ),
         (Rule("mine", "plian"), "no variant of mine 'plian'. Did you mean 'plain'? Known: other, plain."),
         (Rule("mine", text="bare"), "no wording of mine.plain 'bare'. Known: clear."),

@@ -342,3 +342,77 @@ def test_a_result_that_is_whole_or_marked_or_put_in_other_words(shown: str) -> N
 
 def test_a_short_result_is_no_matter() -> None:
     assert cut("12", "12.0" * 20) == []
+
+
+# no call of a reply is dropped before it enters the history
+
+
+def test_a_call_that_is_dropped_from_a_batch() -> None:
+    (found,) = verdicts(request(1, 0, user()), reply(1, TWO), request(2, 1, ONE, tool("c1", "x")))
+    assert (found.name, found.truth, found.evidence) == ("dropped_call", "fail", (3,))
+    assert "of 2 calls that reply 1 asks for, the next request shows 1" in found.why
+
+
+def test_a_batch_that_enters_the_history_whole() -> None:
+    answers = [tool("c1", "x"), tool("c2", "y")]
+    assert names(request(1, 0, user()), reply(1, TWO), request(2, 1, TWO, *answers)) == []
+    renamed = asks(("own_1", "read_file", A), ("own_2", "read_file", {"path": "b"}))
+    mine = [tool("own_1", "x"), tool("own_2", "y")]
+    assert names(request(1, 0, user()), reply(1, TWO), request(2, 1, renamed, *mine)) == []
+    other = asks(("c2", "read_file", {"path": "b"}))
+    parts = [ONE, tool("c1", "x"), other, tool("c2", "y")]
+    assert names(request(1, 0, user()), reply(1, TWO), request(2, 1, *parts)) == []
+
+
+def test_a_reply_that_is_not_taken_at_all() -> None:
+    assert names(request(1, 0, user()), reply(1, TWO), request(2, 1)) == []
+    assert names(request(1, 0, user()), reply(1, TWO), request(2, 1, user("Again, please."))) == []
+    assert names(request(1, 0, user()), reply(1, TWO)) == []
+
+
+def test_a_batch_after_which_the_history_was_compacted_says_nothing() -> None:
+    first = [SYSTEM, user(), says("long"), user("go on")]
+    later = request(2, 2, says("short"), ONE, tool("c1", "x"))
+    assert names(request(1, 0, *first), reply(1, TWO), later) == []
+
+
+def test_another_conversation_in_between_is_not_the_next_request() -> None:
+    child = request(2, 0, SYSTEM, user("a part of it"))
+    back = request(3, 0, user(), TWO, tool("c1", "x"), tool("c2", "y"))
+    assert names(request(1, 0, user()), reply(1, TWO), child, back) == []
+    lost = request(3, 0, user(), ONE, tool("c1", "x"))
+    assert names(request(1, 0, user()), reply(1, TWO), child, lost) == ["dropped_call"]
+
+
+# no mark of a cut stands inside the arguments of a call
+
+LONG = {"path": "a", "text": "line\n" * 100}
+WROTE = asks(("c1", "write_file", LONG))
+
+
+def shown(text: str) -> list[str]:
+    """The call in the history of the next request but one, with that for its text."""
+    cut = asks(("c1", "write_file", {"path": "a", "text": text}))
+    result = tool("c1", "done")
+    whole = [request(1, 0, user()), reply(1, WROTE), request(2, 1, WROTE, result), reply(2, says("ok"))]
+    return names(*whole, request(3, 1, cut, result, says("ok"), user("go on")))
+
+
+@pytest.mark.parametrize(
+    "text", ["line\nline...[truncated]", "line\u2026", "[480 characters omitted]", "line (rest left out)"]
+)
+def test_a_mark_inside_an_argument_would_be_copied(text: str) -> None:
+    assert shown(text) == ["mark_in_arguments"]
+
+
+@pytest.mark.parametrize("text", [LONG["text"], LONG["text"].strip(), "", "line\n", LONG["text"] + "..."])
+def test_an_argument_that_is_whole_or_has_no_mark(text: str) -> None:
+    assert shown(text) == []
+
+
+def test_a_mark_that_the_model_itself_has_written() -> None:
+    own = {"path": "a", "text": "and so on ... " * 9}
+    first = asks(("c1", "write_file", own))
+    shorter = asks(("c1", "write_file", {**own, "text": own["text"].strip()}))
+    run = (request(1, 0, user()), reply(1, first), request(2, 1, shorter, tool("c1", "done")))
+    assert names(*run) == []

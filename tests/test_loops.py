@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from forge_chaos.events import Body
-from forge_chaos.loops import loops
+from forge_chaos.events import Body, Called, Injected
+from forge_chaos.loops import WORDED, loops
 from forge_chaos.reading import read
 from tests.traces import Part, Wait, did, failed, finished, left_open, started, trace
 
@@ -32,6 +33,21 @@ def test_four_equal_failing_calls_are_a_loop_with_the_calls_as_evidence() -> Non
     run = trace(started(), fails(1, 2, 3, 4), finished("FAILED"))
     (verdict,) = loops(read(run))
     assert (verdict.name, verdict.truth, verdict.evidence) == ("equal_calls", "fail", (1, 4, 7, 10))
+
+
+def test_calls_that_a_fault_made_the_model_ask_for_are_given_as_many_as_a_guard_needs() -> None:
+    def run(times: int, hit: bool) -> list[str]:
+        parts: list[Body] = []
+        for turn in range(1, times + 1):
+            if hit:
+                parts.append(Injected("bad_tool_call@1..", "bad_tool_call.v", "m", None, turn, "model"))
+            called, *rest = fails(turn)
+            assert isinstance(called, Called)
+            parts += [replace(called, order=(turn, 0)), *rest]
+        return found(parts)
+
+    assert (run(WORDED, True), run(WORDED + 1, True)) == ([], ["equal_calls"])
+    assert run(WORDED, False) == ["equal_calls"]
 
 
 def test_three_are_a_retry() -> None:

@@ -654,3 +654,21 @@ def test_a_real_model_stands_behind_the_wire_too() -> None:
         return status, json.loads(body)["choices"][0]["message"]["content"]
 
     assert drive(script, endpoint=endpoint)[0] == (200, "hello")
+
+
+def test_a_native_agent_is_told_why_the_model_stopped() -> None:
+    """Beside the message, which is a chat dict as any other and goes back as it came."""
+    cut = {"choices": [{"index": 0, "message": SAID, "finish_reason": "length"}]}
+
+    async def endpoint(request: Message) -> Message:
+        return cut
+
+    async def script(seat: ModelSeat, gate: ModelGate, tools: ToolGate) -> Message:
+        said = await seat.complete([HELLO])
+        await seat.complete([HELLO, said])
+        return said
+
+    said, trace = drive(script, endpoint=endpoint)
+    assert (said, said.finish_reason) == (SAID, "length")
+    assert json.dumps(said) == json.dumps(SAID)
+    assert rebuilt(trace)[1] == [HELLO, SAID]

@@ -18,7 +18,7 @@ from forge_chaos.sweep import NEEDS, applies, cells, met, sample
 
 TOOLS: dict[str, dict[str, Any]] = {
     "read_file": {"roles": ["read"], "target": "path", "poll": False},
-    "write_file": {"roles": ["write"], "target": "path", "poll": False},
+    "write_file": {"roles": ["write"], "target": "path", "poll": False, "required": ["path"]},
     "clock": {"roles": ["read"], "target": None, "poll": False},
 }
 

@@ -16,7 +16,7 @@ import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +38,12 @@ class CommandFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What starts an agent. `folder`: where it starts; None: in the workspace. `environment` comes on top of ours."""
+    """What starts an agent. `home`: where its words are found; None: in the directory of this process. It starts
+    there when it `stays`, else in the workspace. `environment` comes on top of the caller's."""
 
     words: tuple[str, ...]
-    folder: Path | None = None
+    home: Path | None = None
+    stays: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -64,7 +66,7 @@ class Commands:
             if not isinstance(thing, Sequence) or not thing or not all(isinstance(w, str) for w in thing):
                 raise Misuse(f"adapter command: {type(thing).__name__} is no command. {WAY}")
             thing = Command(tuple(thing))
-        return Seat(_agent(found(thing, Path.cwd())), self.name, time=self.time, folder=True)
+        return Seat(_agent(found(thing)), self.name, time=self.time, folder=True)
 
     def framework(self) -> Seat:
         raise Misuse(f"framework:command has no loop of its own: a command is the agent. {WAY}")
@@ -81,22 +83,22 @@ def words(line: str) -> tuple[str, ...]:
     return read
 
 
-def found(command: Command, home: Path) -> Command:
-    """The command with what its words name as they are found from `home`: it works in another folder. The
-    program, and every further word that is a file there, become absolute. Raises Misuse."""
+def found(command: Command) -> Command:
+    """The command with what its words name as they are found from its home, since it may start in another folder:
+    the program, and every further word that is a file there, become absolute. Raises Misuse."""
+    home = (command.home or Path.cwd()).absolute()
     program, *rest = command.words
-    path = command.environment.get("PATH", os.environ.get("PATH"))
     if "/" in program:
         place = home / program
-        where = str(place.absolute()) if place.is_file() and os.access(place, os.X_OK) else None
-        why = "may not be run" if place.is_file() else "is not there"
+        where = str(place) if place.is_file() and os.access(place, os.X_OK) else None
+        why = "may not be run" if place.is_file() else f"is not in {home}"
     else:
-        where = shutil.which(program, path=path)
+        where = shutil.which(program, path=command.environment.get("PATH"))
         why = "is in no folder of PATH"
     if where is None:
         raise Misuse(f"command {shlex.join(command.words)!r}: {program!r} {why}. {WAY}")
-    files = [str((home / word).absolute()) if (home / word).is_file() else word for word in rest]
-    return Command((where, *files), command.folder, command.environment)
+    files = [str(home / word) if (home / word).is_file() else word for word in rest]
+    return replace(command, words=(where, *files), home=home)
 
 
 def _agent(command: Command) -> Agent:
@@ -113,7 +115,7 @@ def _agent(command: Command) -> Agent:
             async with _served.http(served, plain=True) as web:
                 ended = await run(
                     command.words,
-                    command.folder or workspace,
+                    command.home if command.stays and command.home is not None else workspace,
                     _environment(command, workspace, told, web.url, url),
                     _json(told),
                 )

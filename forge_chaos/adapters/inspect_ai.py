@@ -65,7 +65,7 @@ class InspectAI:
             )
         made = thing if _is_task(thing) or hasattr(thing, PARAMS) else _made(thing)
         _ready()
-        return Seat(_own(made), self.name, specs=_specs(made), honest=(_client.refusal(),), claims=True)
+        return Seat(_own(made), self.name, specs=_specs(made), honest=_honest(), claims=True)
 
     def framework(self) -> Seat:
         """The stock loop, `react(tools=...)` in an eval with `turn_limit`, round a scenario's tools."""
@@ -73,7 +73,14 @@ class InspectAI:
             _ready()
         except ImportError as error:
             raise Misuse(f"framework:inspect-ai does not import: {error}. {WAY}") from None
-        return Seat(_bench, self.name, honest=(_client.refusal(),))
+        return Seat(_bench, self.name, honest=_honest())
+
+
+def _honest() -> tuple[type[BaseException], ...]:
+    """A provider that refused, as its client says it or as the framework does."""
+    from inspect_ai.model._model import ModelGenerateError
+
+    return (_client.refusal(), ModelGenerateError)
 
 
 def _kind(thing: object) -> str:

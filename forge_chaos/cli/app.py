@@ -66,7 +66,7 @@ Text = Optional[str]  # noqa: UP045  # typer on Python 3.11 reads it so
 Number = Optional[int]  # noqa: UP045
 Share = Optional[float]  # noqa: UP045
 File = Optional[Path]  # noqa: UP045
-SPEC = "module:attribute, path.py:attribute or framework:NAME"
+SPEC = "module:attribute, path.py:attribute, framework:NAME or 'cmd: ./agent --flag'"
 Agent = Annotated[
     Text, typer.Option(metavar="SPEC", help=f"{SPEC}. Nothing: the agent that comes with forge-chaos.")
 ]
@@ -151,6 +151,13 @@ def run(
             "written in Python. May be given again.",
         ),
     ] = None,
+    targets: Annotated[
+        File,
+        typer.Option(
+            metavar="FILE",
+            help="Agents instead of one: a targets.json of commands. A table of task and target stands at the end.",
+        ),
+    ] = None,
     scenarios_dir: ScenariosDir = None,
     faults_dir: FaultsDir = None,
     keep_traces: Annotated[
@@ -168,7 +175,7 @@ def run(
         typer.Option(
             metavar="SECONDS",
             min=0.1,
-            help="An agent whose process shows no sign of life for so long hangs.  [default: 10]",
+            help="An agent whose process shows no sign of life for so long hangs.  [default: 10; a command: 90]",
         ),
     ] = None,
     as_json: Annotated[
@@ -201,6 +208,7 @@ def run(
             min_clean=min_clean,
             workspace=workspace,
             tasks=tuple(tasks or ()),
+            targets=targets,
             scenarios_dir=tuple(scenarios_dir or ()),
             faults_dir=tuple(faults_dir or ()),
             keep_traces=keep_traces,

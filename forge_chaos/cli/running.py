@@ -26,6 +26,7 @@ from forge_chaos.verdict import Scorecard, Trial
 
 T = TypeVar("T")
 WORKSPACES = ("memory", "disk", "fake")
+COMMAND_WATCHDOG = 90.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +55,19 @@ class Request:
     watchdog: float | None = None
     as_json: bool = False
     yes: bool = False
+    targets: Path | None = None
 
 
 def run(request: Request) -> int:
     """Run a campaign, print its scorecard, return the exit code."""
+    if request.targets is not None and request.resume is None:
+        from forge_chaos.cli import targeting
+
+        return targeting.run(request, request.targets)
     try:
         # What a user's solution or grader prints must not get between the lines of a result.
         with redirect_stdout(sys.stderr):
-            done = _resumed(request) if request.resume is not None else _begun(request)
+            done = _resumed(request) if request.resume is not None else begun(request)
     except Misuse:
         raise
     except Exception as error:
@@ -74,7 +80,7 @@ def run(request: Request) -> int:
     return done.scorecard.exit
 
 
-def _begun(request: Request) -> campaign.Run | None:
+def begun(request: Request) -> campaign.Run | None:
     """A new run. Its directory is made when there is nothing left to refuse."""
     stated = settings.read(Path.cwd())
     setup, options = setup_of(request, stated), options_of(request, stated)
@@ -214,6 +220,8 @@ def setup_of(request: Request, stated: settings.Settings) -> Setup:
     if request.workspace not in (None, *WORKSPACES):
         raise unknown("workspace", str(request.workspace), WORKSPACES)
     agent = request.agent or stated.agent
+    if agents.command(agent) and request.workspace not in (None, "disk"):
+        raise Misuse(f"--workspace {request.workspace}: a command works in a folder on disk. Leave it out.")
     model = request.model or stated.model or SCRIPTED
     if model == OWN and (agent is None or agents.stock(agent)):
         raise Misuse(
@@ -232,7 +240,7 @@ def setup_of(request: Request, stated: settings.Settings) -> Setup:
         scenarios_dirs=tuple(str(d.absolute()) for d in (*stated.scenarios_dir, *request.scenarios_dir)),
         faults_dirs=tuple(str(d.absolute()) for d in (*stated.faults_dir, *request.faults_dir)),
         claim=stated.claim,
-        watchdog=request.watchdog or _patience(model),
+        watchdog=request.watchdog or _patience(model, agent),
         tasks=tuple(map(seeds.absolute, request.tasks)),
     )
 
@@ -249,10 +257,11 @@ def _real(model: str, root: Path) -> str:
     return SCRIPTED
 
 
-def _patience(model: str) -> float:
-    """Real seconds without an event that are no hang yet. A real model may think for minutes."""
+def _patience(model: str, agent: str | None) -> float:
+    """Real seconds without an event that are no hang yet. A real model may think for minutes; the time of a
+    command is real, and what the clients that it uses wait for a tool is a minute by default."""
     if model in (SCRIPTED, OWN):
-        return WATCHDOG
+        return COMMAND_WATCHDOG if agents.command(agent) else WATCHDOG
     from forge_chaos.modelserver import endpoint
 
     return endpoint.WATCHDOG

@@ -141,6 +141,13 @@ def inspect(agent: str, adapter: str | None) -> int:
     out(f"{hello['agent']}: adapter {hello['adapter']}, {hello['time']} time, ")
     out("deterministic\n" if hello["deterministic"] else "not deterministic: use --trials N\n")
     tools = hello["own_tools"]
+    if hello["folder"]:
+        out(
+            "It is started for each trial in a fresh folder with the scenario's files, and reaches the scenario's\n"
+            "tools at FORGE_CHAOS_MCP_URL and its model at OPENAI_BASE_URL and ANTHROPIC_BASE_URL: faults at both.\n"
+            "It may work on the files by itself, where no fault reaches it. It prints one JSON object, its output.\n"
+        )
+        return 0
     if tools is None:
         out("It takes the scenario's tools.\n")
         return 0

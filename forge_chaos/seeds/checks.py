@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from functools import cache
 
-from forge_chaos.events import Told, Trace
+from forge_chaos.events import Noted, Told, Trace, find
 from forge_chaos.graders.error_seen import error_seen
+from forge_chaos.graders.tool_used import tool_used
 from forge_chaos.reading import read, said
 from forge_chaos.recorded import words
 from forge_chaos.verdict import Verdict
@@ -50,14 +52,41 @@ def _runs(roles: Collection[str]) -> bool:
     return not roles or "execute" in roles
 
 
+@cache
+def used(tool: str) -> Check:
+    """The tool was called. The agent's own report counts for a tool that no gate has seen it call."""
+
+    def check(trace: Trace) -> Verdict:
+        seen = tool_used(trace, tool=tool)
+        return seen if seen.truth == "pass" else _reported(trace, tool, "tool_used") or seen
+
+    return check
+
+
+def _reported(trace: Trace, tool: str, name: str) -> Verdict | None:
+    """What an agent that is a command says of tools of its own; None when it says nothing of this one."""
+    for seq, noted in find(trace, Noted):
+        calls = noted.detail.get("tool_calls") if noted.what == "reported" else None
+        for call in calls if isinstance(calls, list) else ():
+            if isinstance(call, dict) and call.get("name") == tool:
+                return Verdict(
+                    name, "pass", f"no gate saw a call of {tool}, but the agent reports one", (seq,)
+                )
+    return None
+
+
 def answered(tool: str) -> Check:
-    """The tool was called, and at least one of its calls was answered without an error."""
+    """The tool was called, and at least one of its calls was answered without an error. The agent's own report
+    counts for a tool that no gate has seen it call."""
 
     def check(trace: Trace) -> Verdict:
         steps = [step for step in read(trace).steps if step.call.tool == tool]
         good = [step.closed for step in steps if step.told is not None and step.told.ok and step.closed]
         if good:
             return Verdict("tool_answered", "pass", f"{tool} was called and answered", tuple(good))
+        reported = None if steps else _reported(trace, tool, "tool_answered")
+        if reported is not None:
+            return reported
         how = f"was called {len(steps)} times and never answered" if steps else "was not called"
         return Verdict("tool_answered", "fail", f"{tool} {how}", tuple(step.seq for step in steps))
 

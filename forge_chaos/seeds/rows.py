@@ -14,47 +14,48 @@ BLANK = " \t\r\n"
 _DECODER = json.JSONDecoder()
 
 
-def rows(path: Path) -> list[Document]:
-    """The objects of the file, in their order. Raises Misuse, with the line, for what is no such file."""
+def rows(path: Path, what: str = "task") -> list[Document]:
+    """The objects of the file, in their order; `what` is what a complaint calls one. Raises Misuse, with the
+    line, for what is no such file."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise Misuse(f"{path}: cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise Misuse(f"{path}:{line}: is no UTF-8 text; task files are UTF-8.") from None
+        raise Misuse(f"{path}:{line}: is no UTF-8 text; files of {what}s are UTF-8.") from None
     if not text.strip():
-        raise Misuse(f"{path}: holds no task. Write a JSON array of tasks, or one JSON object a line.")
-    found = _array(path, text) if text.lstrip()[0] == "[" else _lines(path, text)
+        raise Misuse(f"{path}: holds no {what}. Write a JSON array of {what}s, or one JSON object a line.")
+    found = _array(path, text, what) if text.lstrip()[0] == "[" else _lines(path, text, what)
     if not found:
-        raise Misuse(f"{path}: holds no task: the array is empty.")
+        raise Misuse(f"{path}: holds no {what}: the array is empty.")
     return found
 
 
-def _array(path: Path, text: str) -> list[Document]:
+def _array(path: Path, text: str, what: str) -> list[Document]:
     _whole(path, text, 1)
     found: list[Document] = []
     at = _skip(text, text.index("[") + 1)
     while text[at] != "]":
         _, end = _DECODER.raw_decode(text, at)
-        found.append(_document(path, text[at:end], _line(text, at)))
+        found.append(_document(path, text[at:end], _line(text, at), what))
         at = _next(text, end)
     return found
 
 
-def _lines(path: Path, text: str) -> list[Document]:
+def _lines(path: Path, text: str, what: str) -> list[Document]:
     """One object a line; a file that is one object, over as many lines as it likes, is one task."""
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip(BLANK)]
     first, opening = lines[0]
     if len(lines) > 1 and opening.strip(BLANK) == "{":
-        return [_document(path, text.strip(BLANK), first)]
-    return [_document(path, line.strip(BLANK), number) for number, line in lines]
+        return [_document(path, text.strip(BLANK), first, what)]
+    return [_document(path, line.strip(BLANK), number, what) for number, line in lines]
 
 
-def _document(path: Path, text: str, line: int) -> Document:
+def _document(path: Path, text: str, line: int, what: str) -> Document:
     value = _whole(path, text, line)
     if not isinstance(value, dict):
-        raise Misuse(f"{path}:{line}: a task must be a JSON object, not {text[:40]!r}.")
+        raise Misuse(f"{path}:{line}: a {what} must be a JSON object, not {text[:40]!r}.")
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:

@@ -101,7 +101,7 @@ def _named(document: Document) -> Made:
     notes: list[str] = []
     if task.expected:
         full = [Check("answer_contains", {"text": task.expected})]
-        full += [Check("tool_used", {"tool": tool}) for tool in tools]
+        full += [Check("function", function=checks.used(tool)) for tool in tools]
     else:
         full = [Check("function", function=checks.answered(tool)) for tool in tools]
         if tools:

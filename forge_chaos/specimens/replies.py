@@ -85,6 +85,21 @@ async def keeps_one_of_an_id(task: Any, tools: Any, model: Any) -> str:
     return await loop(task, tools, model, receive=receive)
 
 
+async def remembers_by_id(task: Any, tools: Any, model: Any) -> str:
+    """Results are kept by the id of their call, for the whole run: an id that comes again has its answer already."""
+    known: dict[str, Told] = {}
+
+    def as_it_is(reply: Message, messages: list[Message]) -> Message:
+        return reply
+
+    async def perform(tools: Any, call: Call) -> Told:
+        if call["id"] not in known:
+            known[call["id"]] = await reference.perform(tools, call)
+        return known[call["id"]]
+
+    return await loop(task, tools, model, receive=as_it_is, perform=perform)
+
+
 async def leaves_nameless(task: Any, tools: Any, model: Any) -> str:
     """A call without an id is run, and its result never finds its way into the history."""
 

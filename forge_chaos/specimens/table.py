@@ -262,6 +262,7 @@ BAD: tuple[Specimen, ...] = (
         (SUM, "bad_tool_call.huge@1..", "looped"),
     ),
     _bad("replies", "keeps_one_of_an_id", (READS, "bad_tool_call.equal_ids", "violated:dropped_call")),
+    _bad("replies", "remembers_by_id", (SUM, "bad_tool_call.counted_ids@1..", "gave_up")),
     _bad("replies", "leaves_nameless", (SUM, "bad_tool_call.empty_ids", "violated:unanswered_call")),
     _bad("replies", "believes_reason", (SUM, "bad_tool_call.contradicted@2", "silent")),
     _bad(

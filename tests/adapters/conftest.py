@@ -19,6 +19,8 @@ PACKAGES = {
     "test_google_adk.py": "google.adk",
     "test_inspect_ai.py": "inspect_ai",
     "test_crewai.py": "crewai",
+    "test_command.py": "fastmcp.server",
+    "test_served.py": "fastmcp.server",
     "test_mcp.py": "mcp.server.mcpserver",
     "test_fastmcp.py": "fastmcp.server",
 }

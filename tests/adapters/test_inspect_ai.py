@@ -121,12 +121,18 @@ def test_the_scenarios_model_takes_the_place_of_one_that_is_named_late() -> None
     assert vars(own)["api"].model_name == "own/own"
 
 
+@agent
+def clerk() -> Any:
+    # The scripted model forgets a call whose tool is offered no more.
+    again = handoff(helper(), description="Again.", tool_name="transfer_to_clerk")
+    return react(tools=[reader(), again])
+
+
 def test_an_agent_that_is_handed_off_to_is_gated_and_its_calls_carry_its_name() -> None:
-    boss = react(tools=[handoff(helper(), description="Reads files.")])
-    seat = adapter.seat(boss)
+    seat = adapter.seat(react(tools=[handoff(clerk(), description="Reads files.")]))
     assert set(seat.specs or ()) == {"read_file"}
-    trace = trial_of(seat, wire=Wire([[("transfer_to_helper", {})], [READ]]))
-    assert calls(trace) == [("read_file", "helper")]
+    trace = trial_of(seat, wire=Wire([[("transfer_to_clerk", {})], [READ]]))
+    assert calls(trace) == [("read_file", "clerk")]
 
 
 def test_the_limit_of_a_task_is_told_as_one() -> None:

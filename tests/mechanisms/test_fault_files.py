@@ -324,8 +324,7 @@ def test_convicts_bars_and_roles_are_stated() -> None:
         assert fault.convicts, fault.id
         lasts = {lasts for variant in fault.variants for lasts in variant.lasts}
         assert set(fault.bar) == {"once", "ever"} | (lasts & {"burst"})
-        assert fault.roles, fault.id
-        assert set(fault.convicts) <= {"stubborn", "naive", "gullible", "impatient", "circumvent"}
+        assert fault.roles or fault.seam == "model", fault.id
 
 
 @pytest.mark.parametrize(("fault", "variant"), ASKED, ids=map(named, ASKED))

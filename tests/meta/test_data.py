@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from forge_chaos import catalog, registry, scenariofile
+from forge_chaos.specimens.table import BAD
 from tests.meta.files import ROOT
 
 FAULTS = sorted((ROOT / "faults").glob("*"))
@@ -22,10 +23,12 @@ def test_all_that_lies_there_is_found() -> None:
 
 
 @pytest.mark.parametrize("path", FAULTS, ids=lambda path: path.stem)
-def test_a_fault_convicts_personas_that_exist(path: Path) -> None:
+def test_a_fault_convicts_known_bad_ones_that_exist(path: Path) -> None:
+    """Personas, or agents whose own table says so: no persona is ever shown what its provider refuses."""
     fault = catalog.faults()[path.stem]
     assert fault.convicts, "a fault that convicts nobody is deleted"
-    assert set(fault.convicts) <= set(registry.names("personas")) - {"expert"}
+    agents = {bad.name for bad in BAD if any(cell.fault == fault.id for cell in bad.cells)}
+    assert set(fault.convicts) <= (set(registry.names("personas")) - {"expert"}) | agents
 
 
 @pytest.mark.parametrize("folder", SCENARIOS, ids=lambda folder: folder.name)

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from forge_chaos.modelserver.errors import ProviderError
+from forge_chaos.modelserver.errors import BrokenOff, ProviderError, waiting
 
 
 def test_it_tells_status_and_message_and_keeps_the_body() -> None:
@@ -30,3 +32,33 @@ def test_a_body_of_no_known_form_is_shown() -> None:
 )
 def test_what_may_pass(status: int, transient: bool) -> None:
     assert ProviderError(status).transient is transient
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "seconds", "header"),
+    [
+        (429, "Please try again in 20 seconds.", 20.0, {"retry-after": "20"}),
+        (529, "Overloaded, retry after 1500 ms", 1.5, {"retry-after": "2"}),
+        (429, "The quota is gone. Try again in 14400 seconds.", 14400.0, {"retry-after": "14400"}),
+        (503, "Unavailable", 0.0, {}),
+        (400, "Try again in 20 seconds.", 20.0, {}),
+        (200, "try again in 20 seconds", 20.0, {}),
+    ],
+)
+def test_how_long_to_wait_is_said_in_the_header_too(
+    status: int, text: str, seconds: float, header: dict[str, str]
+) -> None:
+    body = json.dumps({"error": {"message": text}}).encode()
+    assert ProviderError(status, body).retry_after == seconds
+    assert waiting(status, body) == header
+
+
+def test_a_body_that_says_nothing_of_it_has_no_header() -> None:
+    assert [waiting(429, body) for body in (b"", b"<html>", b"[]", b'{"error": {"message": 5}}')] == [{}] * 4
+
+
+def test_what_broke_off_is_a_lost_connection_and_keeps_what_came() -> None:
+    came = {"choices": []}
+    lost = BrokenOff("in the midst", came)
+    assert isinstance(lost, ConnectionError)
+    assert (str(lost), lost.came) == ("in the midst", came)

@@ -39,3 +39,19 @@ def test_json_is_no_stream() -> None:
 
 def test_what_is_no_json_is_left_out() -> None:
     assert sse.read(b'data: {"a"\n\n: note\n\ndata: 3\n\ndata: {"b":1}\n\ndata: [DONE]\n\n') == [{"b": 1}]
+
+
+def test_what_has_come_of_a_stream_that_breaks() -> None:
+    def delta(**more: object) -> bytes:
+        return sse.event({"choices": [{"index": 0, "delta": more, "finish_reason": None}]})
+
+    end = sse.event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    chat = delta(role="assistant", content="") + delta(content="a") + delta(content="b")
+    assert sse.broken_off(chat + end + sse.DONE) == chat
+    calls = delta(role="assistant") + delta(tool_calls=[{"index": 0}])
+    assert sse.broken_off(calls + end + sse.DONE) == calls
+    piece = sse.event({"type": "response.output_text.delta", "delta": "a"}, "response.output_text.delta")
+    assert sse.broken_off(piece + sse.event({"type": "response.completed"})) == piece
+    block = sse.event({"type": "content_block_delta", "delta": {}}, "content_block_delta")
+    assert sse.broken_off(block + sse.event({"type": "message_delta"}, "message_delta")) == block
+    assert sse.broken_off(end + sse.DONE) == b""

@@ -89,3 +89,8 @@ def test_an_ending_is_one_line() -> None:
     assert failed(trouble) == "FAILED: charge: unclear: timed out"
     assert failed(KeyError("a")) == "FAILED: KeyError: 'a'"
     assert len(one_line("x" * 1000)) == 200
+
+
+def test_a_wait_may_be_longer_for_who_asks() -> None:
+    assert retry_after("try again in 14400 seconds") == LONGEST_WAIT
+    assert retry_after("try again in 14400 seconds", float("inf")) == 14400.0

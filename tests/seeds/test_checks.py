@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from forge_chaos.seeds.checks import answered, error_told
+from forge_chaos.events import Noted
+from forge_chaos.seeds.checks import answered, error_told, used
 from tests.traces import did, failed, finished, left_open, started, trace
 
 BLOCKED = {"code": "blocked", "type": "PermissionError", "message": "not permitted"}
@@ -63,3 +64,21 @@ def test_a_tool_is_answered_when_one_of_its_calls_is() -> None:
     assert check(bad).evidence == (1, 4)
     good = trace(started(), failed(1, "read_file", {}), did(2, "read_file", {}), finished())
     assert (check(good).truth, check(good).evidence) == ("pass", (6,))
+
+
+REPORT = Noted("reported", {"tool_calls": [{"name": "refund", "args": {}}, "odd"]})
+
+
+@pytest.mark.parametrize("check", [used, answered])
+def test_a_call_that_no_gate_saw_counts_by_the_agents_own_report(check: object) -> None:
+    assert callable(check)
+    found = check("refund")(trace(started(), REPORT, finished()))
+    assert (found.truth, found.evidence) == ("pass", (1,))
+    assert check("charge")(trace(started(), REPORT, finished())).truth == "fail"
+    assert check("refund")(trace(started(), finished())).truth == "fail"
+
+
+def test_a_report_does_not_mend_a_call_that_a_gate_saw_fail() -> None:
+    shown = trace(started(), failed(1, "refund", {}, {"code": "os", "type": "OSError"}), REPORT, finished())
+    assert answered("refund")(shown).truth == "fail"
+    assert used("refund")(shown).truth == "pass"

@@ -14,6 +14,7 @@ from forge_chaos import seeds
 from forge_chaos.errors import Misuse
 from forge_chaos.nouns import Check, Limits
 from tests.seeds.played import judged
+from tests.traces import finished, started, trace
 
 NAMED = """\
 [
@@ -64,11 +65,9 @@ def test_an_array_of_named_tasks(written: Write) -> None:
         "Context:\n- Invoices lie in invoices/.\n- A missing one is logged."
     )
     assert refunds.files == {"catalog.json": b"{}", "invoices/O1001.json": b'{"id": "O1001"}'}
-    assert refunds.full == (
-        Check("answer_contains", {"text": "O1002"}),
-        Check("tool_used", {"tool": "read_file"}),
-        Check("tool_used", {"tool": "append_file"}),
-    )
+    assert refunds.full[0] == Check("answer_contains", {"text": "O1002"})
+    said = [check.function(trace(started(), finished())).why for check in refunds.full[1:] if check.function]
+    assert said == [f"{tool} was called 0 times, not at least 1" for tool in ("read_file", "append_file")]
     assert (refunds.solve, refunds.outputs, refunds.limits) == (None, ("*",), Limits())
     assert refunds.values["task"] == json.loads(NAMED)[0]
     assert [(each.scenario, each.why) for each in found.skipped] == [
