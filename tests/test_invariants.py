@@ -394,7 +394,12 @@ def shown(text: str) -> list[str]:
     """The call in the history of the next request but one, with that for its text."""
     cut = asks(("c1", "write_file", {"path": "a", "text": text}))
     result = tool("c1", "done")
-    whole = [request(1, 0, user()), reply(1, WROTE), request(2, 1, WROTE, result), reply(2, says("ok"))]
+    whole: list[Body] = [
+        request(1, 0, user()),
+        reply(1, WROTE),
+        request(2, 1, WROTE, result),
+        reply(2, says("ok")),
+    ]
     return names(*whole, request(3, 1, cut, result, says("ok"), user("go on")))
 
 

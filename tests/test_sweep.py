@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forge_chaos.errors import Misuse
-from forge_chaos.events import Asked, Body, Called, Event, Injected, Returned, Started, Told, Trace
+from forge_chaos.events import Asked, Body, Called, Event, Injected, Replied, Returned, Started, Told, Trace
 from forge_chaos.notation import parse, write
 from forge_chaos.nouns import Fault, Rule, Variant
 from forge_chaos.schedule import due, matches
@@ -426,3 +426,46 @@ def test_a_sample_of_pairs_finds_the_rule_in_each() -> None:
     drawn = sample(pairs, 12, 3)
     assert len({(rule.fault, rule.variant, rule.tool) for _, rule in drawn}) == 12
     assert len({scenario for scenario, _ in drawn}) == 2
+
+
+def at_the_model(*variants: Variant) -> Fault:
+    return fault("cut", *variants, seam="model")
+
+
+def asked_by_turns(*tools: str) -> Trace:
+    """A call of each tool in turn, and the result of each in the next request; then the last word."""
+    bodies: list[Body] = [Asked(1, 0, ({"role": "user"},))]
+    for turn, tool in enumerate(tools, 1):
+        asked = {
+            "id": f"c{turn}",
+            "type": "function",
+            "function": {"name": tool, "arguments": '{"path": "a"}'},
+        }
+        message = {"role": "assistant", "content": None, "tool_calls": [asked]}
+        result = {"role": "tool", "tool_call_id": f"c{turn}"}
+        bodies += [Replied(turn, message), Asked(turn + 1, 2 * turn - 1, (message, result))]
+    return trace(*bodies, Replied(len(tools) + 1, {"role": "assistant", "content": "DONE"}))
+
+
+def test_the_model_seam_is_tried_at_the_first_request_the_last_and_the_one_after_the_last_change() -> None:
+    everywhere = at_the_model(Variant("v", "m", lasts=("once",)))
+    long = asked_by_turns("read_file", "write_file", "read_file", "read_file", "read_file")
+    assert texts(cells(long, [everywhere])) == ["cut.v", "cut.v@3", "cut.v@6"]
+    assert texts(cells(asked_by_turns(*["read_file"] * 6), [everywhere])) == ["cut.v", "cut.v@4", "cut.v@7"]
+    short = asked_by_turns("read_file", "write_file")
+    assert texts(cells(short, [everywhere])) == ["cut.v", "cut.v@2", "cut.v@3"]
+
+
+@pytest.mark.parametrize(
+    ("need", "where"),
+    [
+        ("call", ["cut.v", "cut.v@2"]),
+        ("argument", ["cut.v", "cut.v@2"]),
+        ("required", ["cut.v@2"]),
+        ("calls", []),
+        ("text", ["cut.v@3"]),
+    ],
+)
+def test_what_a_reply_must_hold(need: str, where: list[str]) -> None:
+    needy = at_the_model(Variant("v", "m", lasts=("once",), needs=(need,)))
+    assert texts(cells(asked_by_turns("read_file", "write_file"), [needy])) == where

@@ -124,8 +124,8 @@ def _own(thing: Any, name: str) -> Agent:
 @contextmanager
 def _listeners_counted() -> Iterator[None]:
     """Events are heard on threads of the framework's that the loop does not know of, and runs wait for them: each is
-    waited for on a thread that it counts."""
-    from crewai.events import crewai_event_bus
+    waited for on a thread that it counts. What the framework says of them goes to standard error."""
+    from crewai.events import crewai_event_bus, event_context
 
     loop = asyncio.get_running_loop()
     track = crewai_event_bus._track_future
@@ -138,6 +138,8 @@ def _listeners_counted() -> Iterator[None]:
 
     with ExitStack() as back:
         put(crewai_event_bus, "_track_future", counted, back)
+        for console in (crewai_event_bus._console, event_context._console):
+            put(console, "stderr", True, back)
         yield
 
 

@@ -60,7 +60,7 @@ class GoogleADK:
         )  # else it asks the network when imported
         try:
             import google.adk.models.lite_llm  # only to fail early, with the way out
-            import google.adk.runners  # noqa: F401
+            import google.adk.runners  # noqa: F401  # only to fail early, with the way out
         except ImportError as error:
             raise Misuse(f"framework:google-adk does not import: {error}. {WAY}") from None
         rehearsed(_bench)

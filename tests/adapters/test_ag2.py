@@ -131,7 +131,7 @@ def test_declared_roles_are_taken_and_other_things_are_no_agent() -> None:
         """Whatever."""
         return path
 
-    look.chaos = {"roles": ["network"], "target": "path"}  # type: ignore[attr-defined]
+    look.chaos = {"roles": ["network"], "target": "path"}  # type: ignore[attr-defined]  # as a user declares it
     specs = adapter.seat(Agent("reader", tools=[look])).specs
     assert specs is not None
     assert (set(specs["look"].roles), specs["look"].target) == ({"network"}, "path")

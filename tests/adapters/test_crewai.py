@@ -18,7 +18,7 @@ from tests.conformance.frameworks.wire import Wire
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # the framework's own, when it is imported
     from crewai import Agent, Crew, Process, Task
-    from crewai.events import crewai_event_bus
+    from crewai.events import crewai_event_bus, event_context
     from crewai.llms.providers.openai.completion import OpenAICompletion
     from crewai.tools import BaseTool, tool
 
@@ -52,6 +52,7 @@ def finished(trace: Trace) -> Finished:
 
 def test_the_seams_that_the_adapter_leans_on_are_there() -> None:
     assert callable(crewai_event_bus._track_future)
+    assert not any(console.stderr for console in (crewai_event_bus._console, event_context._console))
     made = OpenAICompletion(model="gpt-4o", api_key="none")
     made._client = twin = object()
     assert made._get_sync_client() is twin

@@ -152,7 +152,7 @@ def test_declared_roles_are_taken() -> None:
         """Whatever."""
         return path
 
-    look.chaos = {"roles": ["network"], "target": "path"}  # type: ignore[attr-defined]
+    look.chaos = {"roles": ["network"], "target": "path"}  # type: ignore[attr-defined]  # as a user declares it
     specs = adapter.seat(Agent(name="Reader", tools=[function_tool(look)])).specs
     assert specs is not None
     assert (set(specs["look"].roles), specs["look"].target) == ({"network"}, "path")

@@ -18,7 +18,7 @@ REPLY = {"id": "r", "choices": [{"index": 0, "message": MESSAGE, "finish_reason"
 
 
 def test_choice_and_calls_of_a_completion() -> None:
-    assert choice_of(Ok(REPLY)) == REPLY["choices"][0]  # type: ignore[index]  # a literal of ours
+    assert choice_of(Ok(REPLY)) == REPLY["choices"][0]
     assert calls_of(Ok(REPLY)) == CALLS
 
 
@@ -50,5 +50,5 @@ def test_what_is_put_together_is_new() -> None:
         ("c0", "{}"),
         ("own", "[]"),
     ]
-    assert saying(Ok(REPLY), {})["choices"][0] == REPLY["choices"][0]  # type: ignore[index]  # as above
+    assert saying(Ok(REPLY), {})["choices"][0] == REPLY["choices"][0]
     assert before == REPLY

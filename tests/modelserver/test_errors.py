@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -58,7 +59,7 @@ def test_a_body_that_says_nothing_of_it_has_no_header() -> None:
 
 
 def test_what_broke_off_is_a_lost_connection_and_keeps_what_came() -> None:
-    came = {"choices": []}
+    came: dict[str, Any] = {"choices": []}
     lost = BrokenOff("in the midst", came)
     assert isinstance(lost, ConnectionError)
     assert (str(lost), lost.came) == ("in the midst", came)

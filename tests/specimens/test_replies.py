@@ -44,7 +44,7 @@ def test_keeps_one_of_an_id() -> None:
     trial = play(replies.keeps_one_of_an_id, "three_reads", "bad_tool_call.equal_ids")
     assert [called.target for called in calls(trial)][:1] == ["west.txt"]
     clean = play(replies.keeps_one_of_an_id, "three_reads")
-    assert [called.target for called in calls(clean)] == ["north.txt", "south.txt", "west.txt"]
+    assert [called.target for called in calls(clean)][:3] == ["north.txt", "south.txt", "west.txt"]
 
 
 def test_remembers_by_id() -> None:

@@ -86,7 +86,7 @@ def failed(attempt: Callable[[], object]) -> tuple[int | None, Any]:
 def test_its_errors_come_from_below(fake: FakeWorkspace) -> None:
     fake.hide("a")
     for look in (open, os.stat, lambda path: Path(path).read_text(), lambda path: shutil.copy(path, "b")):
-        assert failed(lambda look=look: look("a")) == (errno.ENOENT, "a")  # type: ignore[misc]
+        assert failed(lambda look=look: look("a")) == (errno.ENOENT, "a")  # type: ignore[misc]  # the point of the test is what it does at run time
     fake.show("a")
     fake.cover("a")
     assert failed(lambda: opened("a")) == (errno.EISDIR, "a")
