@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from tests.languages import AGENTS, NODE, there
 
 pytestmark = pytest.mark.slow
 SCENARIOS = {"refunds": "refund_batch", "payments": "dedupe_payments"}
+MISSING = "invoices/O1002.json"
 TOOLS = {"refunds": ["read_file", "append_file", "write_file"], "payments": ["read_file", "write_file"]}
 # Its model is the one that plays this task: the address stands under the task's name.
 LOOP = ["sh", "-c", 'OPENAI_BASE_URL=$(eval echo "\\$MODEL_$EVAL_NAME") exec "$0" "$1"']
@@ -28,14 +30,14 @@ GOOD = Facts(goal="full", claim="done")
 FAULT = "missing_file.never@1:read_file(payments.json)"
 
 
-def written(folder: Path, targets: list[dict[str, Any]], tasks: list[dict[str, Any]]) -> tuple[str, ...]:
+def written(folder: Path, targets: Sequence[Any], tasks: Sequence[Any]) -> tuple[str, ...]:
     (folder / "targets.json").write_text(json.dumps(targets))
     (folder / "tasks.json").write_text(json.dumps(tasks))
     return ("run", "--tasks", "tasks.json", "--targets", "targets.json")
 
 
 def task(name: str) -> dict[str, Any]:
-    """A scenario of ours as the file of another system has it."""
+    """A scenario of ours as the file of another system has it: there, one invoice is missing from the start."""
     scenario = catalog.load(SCENARIOS[name], 1)
     return {
         "name": name,
@@ -44,7 +46,7 @@ def task(name: str) -> dict[str, Any]:
         "rubric": "",
         "expected": "DONE",
         "context": [],
-        "files": {path: data.decode() for path, data in scenario.files.items()},
+        "files": {path: data.decode() for path, data in scenario.files.items() if path != MISSING},
         "meta": {"from": scenario.name},
     }
 
