@@ -3,6 +3,7 @@
 python -m tests.check            the fast part, then the slow part
 python -m tests.check --fast     format, lint, types, import layers, fast tests, branch coverage
 python -m tests.check --slow     tests that take seconds or start processes, bars, frameworks
+python -m tests.check --long     more of the slow ones and all frameworks: before a release
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = sys.executable
-LIMIT = 1800  # seconds for one section: what hangs is ended and has failed
+LIMIT = 3600  # seconds for one section: what hangs is ended and has failed
 LAYERS = "from importlinter.cli import lint_imports_command as main; main(['--no-logo'])"
 PYTEST = [PYTHON, "-m", "pytest", "-q"]
 BESIDE = ["-n", "2"]  # worker processes
@@ -37,11 +38,17 @@ FAST: dict[str, list[str]] = {
     "branches": [PYTHON, "-m", "coverage", "run", "-m", "pytest", "-q", "-m", "not slow", *pure()],
     "coverage": [PYTHON, "-m", "coverage", "report"],
 }
+APART = ["--ignore", "tests/benchmarks"]  # ratios: they want the machine to themselves
 SLOW: dict[str, list[str]] = {
-    "slow tests": [*PYTEST, *BESIDE, "-m", "slow", "--durations", "10", "--ignore", "tests/benchmarks"],
-    "bars": [*PYTEST, "-m", "slow", "tests/benchmarks"],  # ratios: with the machine to themselves
+    "slow tests": [*PYTEST, *BESIDE, "-m", "slow and not long", "--durations", "10", *APART],
+    "bars": [*PYTEST, "-m", "slow", "tests/benchmarks"],
     "frameworks": [PYTHON, "-m", "tests.frameworks", "--first"],
     "litellm": [PYTHON, "-m", "tests.modelserver.through_litellm"],
+}
+
+LONG: dict[str, list[str]] = {
+    "long tests": [*PYTEST, *BESIDE, "-m", "long"],
+    "all frameworks": [PYTHON, "-m", "tests.frameworks", "--all"],
 }
 
 
@@ -71,8 +78,9 @@ def main() -> int:
     part = reader.add_mutually_exclusive_group()
     part.add_argument("--fast", action="store_true", help="only the fast part")
     part.add_argument("--slow", action="store_true", help="only the slow part")
+    part.add_argument("--long", action="store_true", help="only what neither of them runs")
     asked = reader.parse_args()
-    sections = {**({} if asked.slow else FAST), **({} if asked.fast else SLOW)}
+    sections = LONG if asked.long else {**({} if asked.slow else FAST), **({} if asked.fast else SLOW)}
     failed = run(sections)
     if failed:
         say(f"FAILED: {', '.join(failed)}")
