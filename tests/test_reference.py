@@ -320,6 +320,38 @@ def test_no_answer_is_as_a_refusal_that_may_pass(lost: Exception, pauses: list[f
     assert run(Tools("good"), Model(asks(READ), lost), Task("Do it.", 1)) == "FAILED: step limit of 1 reached"
 
 
+@pytest.mark.parametrize(
+    ("text", "waited"),
+    [("try again in 20 seconds", [20.0]), ("try again in 60 seconds", [60.0]), ("slow down", [1.0])],
+)
+def test_it_waits_as_long_as_the_provider_asks(text: str, waited: list[float], pauses: list[float]) -> None:
+    busy = ProviderError(429, json.dumps({"error": {"message": text}}).encode())
+    assert run(Tools("text"), Model(busy, says("DONE"))) == "DONE"
+    assert pauses == waited
+
+
+def test_it_does_not_wait_for_hours(pauses: list[float]) -> None:
+    gone = ProviderError(429, b'{"error": {"message": "The quota is gone. Try again in 14400 seconds."}}')
+    model = Model(gone)
+    assert run(Tools("text"), model).startswith("FAILED: the model refused: Error code: 429")
+    assert (pauses, len(model.requests)) == ([], 1)
+
+
+def test_calls_without_an_id_of_their_own_get_one() -> None:
+    nameless = asks(READ, READ, READ)
+    for call, id in zip(nameless["tool_calls"], ("", "x", "x"), strict=True):
+        call["id"] = id
+    again = asks(READ)
+    again["tool_calls"][0]["id"] = "x"
+    model = Model(nameless, again, says("DONE"))
+    assert run(Tools("first", "second", "third", "fourth"), model) == "DONE"
+    ids = [c["id"] for m in model.requests[-1] for c in m.get("tool_calls") or ()]
+    assert (ids[1], len(set(ids)), "" in ids) == ("x", 4, False)
+    assert [m["tool_call_id"] for m in model.requests[-1] if m["role"] == "tool"] == ids
+    assert model.results() == ["first", "second", "third", "fourth"]
+    assert nameless["tool_calls"][0]["id"] == ""
+
+
 def test_an_empty_reply_is_asked_for_again() -> None:
     assert run(Tools("good"), Model(says(""), says(None), says("DONE"))) == "DONE"
     assert run(Tools("good"), Model(says(""))).startswith("FAILED: the model refused: ")

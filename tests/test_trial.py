@@ -36,7 +36,7 @@ from forge_chaos.events import (
     Trace,
     find,
 )
-from forge_chaos.nouns import Answer, Call, Err, Limits, Ok, Rule, Tool
+from forge_chaos.nouns import Answer, Call, Err, Limits, Ok, Rule, Tool, ToolSpec
 from forge_chaos.ports import Seat, World
 from forge_chaos.recorded import redactor, words
 from tests.gates import Planned, Shelf, failing, played
@@ -889,3 +889,9 @@ def test_a_claim_is_found_by_the_users_pattern_or_made_by_returning(
 
     seat = replace(native.adapter.seat(agent), claims=claims)
     assert finished(played(seat, claim=pattern)).status == status
+
+
+def test_a_trace_says_what_a_tool_cannot_do_without() -> None:
+    said = trial.described(ToolSpec("t", "", {"required": ["path"]}, frozenset()))
+    assert said["required"] == ["path"]
+    assert trial.described(ToolSpec("t", "", {}, frozenset()))["required"] == []

@@ -94,6 +94,7 @@ def found(command: Command) -> Command:
         why = "may not be run" if place.is_file() else f"is not in {home}"
     else:
         where = shutil.which(program, path=command.environment.get("PATH"))
+        where = where and os.path.abspath(where)
         why = "is in no folder of PATH"
     if where is None:
         raise Misuse(f"command {shlex.join(command.words)!r}: {program!r} {why}. {WAY}")
@@ -113,12 +114,9 @@ def _agent(command: Command) -> Agent:
         served = _served.server(task, specs, tools, gate)
         with behind as url, quiet():
             async with _served.http(served, plain=True) as web:
-                ended = await run(
-                    command.words,
-                    command.home if command.stays and command.home is not None else workspace,
-                    _environment(command, workspace, told, web.url, url),
-                    _json(told),
-                )
+                folder = command.home if command.stays and command.home is not None else workspace
+                given = _environment(command, workspace, told, web.url, url) | {"PWD": str(folder)}
+                ended = await run(command.words, folder, given, _json(told))
         if ended.flooded:
             raise CommandFailed(_evidence(f"over {OUTPUT_CAP:,} bytes on standard output", ended.errors))
         if ended.exit != 0:

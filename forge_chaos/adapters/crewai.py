@@ -139,7 +139,7 @@ def _listeners_counted() -> Iterator[None]:
     with ExitStack() as back:
         put(crewai_event_bus, "_track_future", counted, back)
         for console in (crewai_event_bus._console, event_context._console):
-            put(console, "stderr", True, back)
+            put(console.console, "stderr", True, back)
         yield
 
 

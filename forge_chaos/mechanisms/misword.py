@@ -35,6 +35,7 @@ async def misword(call: Call, tool: Tool, env: Env, *, how: How) -> Ok | Err:
     the ids all. A reply without a call goes on as it is.
 
     A call that is worded otherwise has an id of its own: it is not the one that the model would have made.
+    Responses have no stop reason beside a call, so that over that wire nothing shows of `contradicted`.
     """
     result = await tool(call)
     calls = calls_of(result)

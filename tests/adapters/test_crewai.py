@@ -52,7 +52,7 @@ def finished(trace: Trace) -> Finished:
 
 def test_the_seams_that_the_adapter_leans_on_are_there() -> None:
     assert callable(crewai_event_bus._track_future)
-    assert not any(console.stderr for console in (crewai_event_bus._console, event_context._console))
+    assert not any(each.console.stderr for each in (crewai_event_bus._console, event_context._console))
     made = OpenAICompletion(model="gpt-4o", api_key="none")
     made._client = twin = object()
     assert made._get_sync_client() is twin

@@ -105,6 +105,10 @@ def test_a_stored_trial_is_told_event_by_event(tmp_path: Path) -> None:
             "framework:pydantic-ai: adapter pydantic-ai, virtual time, deterministic\n",
         ),
         ("reference", "reference: adapter native, virtual time, deterministic\n"),
+        (
+            "cmd: true",
+            "cmd: true: adapter command, real time, deterministic\nIt is started for each trial in a fresh folder",
+        ),
     ],
 )
 @pytest.mark.slow

@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
-from forge_chaos import catalog
+from forge_chaos import catalog, settings
+from forge_chaos.cli.running import COMMAND_WATCHDOG, Request, setup_of
 from forge_chaos.cli.targeting import NOTHING, Demand, cell, table
+from forge_chaos.errors import Misuse
 from forge_chaos.verdict import Facts, Judgement, Trial
 from tests.cli.door import Done, door, program
 from tests.cli.test_serving import serving
@@ -132,3 +134,11 @@ def test_how_a_cell_is_read() -> None:
     assert cell([clean, clean, bad]) == "FAIL 2/3"
     assert cell([clean, clean, bad], Demand(clean=0.6)) == "PASS 2/3"
     assert table({"a": {"x": "PASS 1/1"}}) == ["task  x", "--------------", "a     PASS 1/1"]
+
+
+def test_a_command_has_more_patience_and_a_folder_on_disk() -> None:
+    stated = settings.read(Path.cwd())
+    assert setup_of(Request(agent="cmd: true"), stated).watchdog == COMMAND_WATCHDOG
+    assert setup_of(Request(agent="reference"), stated).watchdog < COMMAND_WATCHDOG
+    with pytest.raises(Misuse, match="works in a folder on disk"):
+        setup_of(Request(agent="cmd: true", workspace="memory"), stated)

@@ -19,7 +19,7 @@ from tests.frameworks.environments import LIMIT, ROOT, python
 
 HOME = ROOT / "reports" / "frameworks"
 COMMAND = "python -m tests.frameworks --all --report"
-SCENARIOS = ("charge_once", "remove_cache", "sum_orders")
+SCENARIOS = ("remove_cache", "sum_orders")
 SEED = 1
 QUIET = {
     "OPENAI_API_KEY": "none",

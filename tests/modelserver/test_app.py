@@ -100,3 +100,11 @@ def test_a_client_that_goes_away_cancels_its_request() -> None:
         assert begun.wait(10)
         connection.close()
         assert cancelled.wait(10)
+
+
+def test_a_refusal_that_asks_to_wait_says_so_in_its_header() -> None:
+    async def answer(path: str, body: bytes, client: int) -> tuple[int, bytes]:
+        return 429, b'{"error": {"message": "Please try again in 20 seconds."}}'
+
+    with served(answer) as connection:
+        assert got(connection).headers["retry-after"] == "20"

@@ -214,3 +214,19 @@ def test_what_is_no_stream_of_chunks_is_none(request_: dict[str, Any]) -> None:
     assert gather(b"") is None
     assert gather(sse.event({"error": {"message": "x"}}) + sse.DONE) is None
     check(request_)
+
+
+def test_calls_of_one_id_take_their_results_in_order() -> None:
+    calls = [
+        {
+            "id": "x",
+            "type": "function",
+            "function": {"name": "read_file", "arguments": f'{{"path": "{name}"}}'},
+        }
+        for name in "ab"
+    ]
+    results = [{"role": "tool", "tool_call_id": "x", "content": text} for text in ("of a", "of b")]
+    asked = {"role": "assistant", "content": None, "tool_calls": calls}
+    shown = view({"messages": [{"role": "user", "content": "task"}, asked, *results]})
+    told = [(call and dict(call.args), reply and reply.text) for call, reply in shown.pairs]
+    assert told == [({"path": "a"}, "of a"), ({"path": "b"}, "of b")]

@@ -147,3 +147,15 @@ def test_an_answer_that_never_came_is_what_the_client_makes_of_it(error: type[Ex
         return type(caught.value).__name__
 
     assert asyncio.run(run()) == seen
+
+
+def test_a_refusal_that_asks_to_wait_says_so_in_its_header() -> None:
+    told = b'{"error": {"message": "Rate limit reached. Please try again in 20 seconds."}}'
+
+    async def door(path: str, body: bytes) -> tuple[int, bytes]:
+        return (429, told) if b"now" in body else (200, told)
+
+    with http().Client(transport=transports(door)[0]) as plain:
+        refused, taken = (plain.post("http://model/v1/x", content=word) for word in (b"now", b"later"))
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "20")
+    assert "retry-after" not in taken.headers

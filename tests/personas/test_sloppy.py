@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from forge_chaos.events import Called, Replied, find
 from forge_chaos.modelserver.chat import view
@@ -62,3 +63,21 @@ def test_a_broken_call_in_the_conversation_is_copied() -> None:
 
 def test_its_ending_is_honest() -> None:
     assert ending(ValueError("no")) == "FAILED: ValueError: no"
+
+
+def test_a_good_call_of_before_is_not_asked_for_again() -> None:
+    """What it has seen since does not change what it asked then."""
+    first = {"name": "read_file", "arguments": '{"path": "orders.csv"}'}
+    broken = {"name": "write_file", "arguments": '{"path": "to'}
+    messages: list[dict[str, Any]] = [{"role": "user", "content": small.SUM.prompt}]
+    for id, function, text in (
+        ("a", first, "id,amount\nA,1\nB,2\n"),
+        ("b", broken, "ValueError: no JSON object"),
+    ):
+        call = {"id": id, "type": "function", "function": function}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": id, "content": text})
+    shown = view({"messages": messages, "tools": [spec.openai() for spec in small.SPECS.values()]})
+    move = next_move(small.SUM, persona("sloppy"), shown, {}, small.SPECS)
+    assert isinstance(move, Ask)
+    assert [(call.name, list(call.args)) for call in move.calls] == [("write_file", [UNREAD])]
