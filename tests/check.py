@@ -48,6 +48,7 @@ SLOW: dict[str, list[str]] = {
 
 LONG: dict[str, list[str]] = {
     "long tests": [*PYTEST, *BESIDE, "-m", "long"],
+    "languages": [PYTHON, "-m", "tests.languages"],
     "all frameworks": [PYTHON, "-m", "tests.frameworks", "--all"],
 }
 
