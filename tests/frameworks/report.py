@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,7 @@ HOME = ROOT / "reports" / "frameworks"
 COMMAND = "python -m tests.frameworks --all --report"
 SCENARIOS = ("remove_cache", "sum_orders")
 SEED = 1
+PLACE = re.compile(r"/[^\"\s\\]*/site-packages/")  # where this machine keeps its packages is nobody's matter
 QUIET = {
     "OPENAI_API_KEY": "none",
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -60,7 +62,8 @@ def measured(name: str) -> bool:
         "failures": dict(sorted(bad.items())),
     }
     HOME.mkdir(parents=True, exist_ok=True)
-    (HOME / f"{name}.json").write_text(json.dumps(result, indent=1, ensure_ascii=True) + "\n")
+    text = PLACE.sub("", json.dumps(result, indent=1, ensure_ascii=True)).replace(f"{ROOT}/", "")
+    (HOME / f"{name}.json").write_text(text + "\n")
     whole = all(row["fired"] > 0 for row in classes.values())
     return whole and not any("invalid" in row["outcomes"] for row in classes.values())
 
