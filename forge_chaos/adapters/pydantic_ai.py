@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from forge_chaos.adapters._through import value
+from forge_chaos.adapters._through import offered, value
 from forge_chaos.errors import Misuse
 from forge_chaos.inference import spec
 from forge_chaos.nouns import Answer, Call, Err, Ok, Task, Tool, ToolSpec
@@ -77,14 +77,10 @@ async def _bench(
 
 
 def _tool(declared: ToolSpec, real: Tool, gate: Gate) -> Any:
-    from pydantic_ai import RunContext, Tool
+    """An ordinary function tool, so that the framework checks its arguments as it does a user's."""
+    from pydantic_ai import Tool
 
-    async def call(ctx: RunContext[Any], **args: Any) -> Any:
-        return value(await gate(declared.name, args, real, id=ctx.tool_call_id), args, declared)
-
-    return Tool.from_schema(
-        call, declared.name, declared.description, dict(declared.parameters), takes_ctx=True
-    )
+    return Tool(offered(declared, real, gate), name=declared.name, description=declared.description)
 
 
 def _scripted(model: Any) -> Any:

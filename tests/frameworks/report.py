@@ -115,6 +115,9 @@ def rendered(found: Sequence[Mapping[str, Any]]) -> str:
         "rows is the frameworks'. A framework that ends a run at a tool's exception is doing what it was made "
         "to do; the table says what an agent built on its defaults then is worth.",
         "",
+        "The retries of the client library below the framework are switched off, so that `provider_error` shows what "
+        "the framework itself does about a provider's refusal.",
+        "",
         f"Made by `{COMMAND}`: no network, no key, seed {SEED}, scenarios {', '.join(SCENARIOS)}.",
         "",
         "## Versions",
