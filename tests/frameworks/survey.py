@@ -10,6 +10,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Any
 
@@ -148,4 +149,6 @@ def survey(name: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    json.dump(survey(sys.argv[1]), sys.stdout, indent=1, default=str)
+    with redirect_stdout(sys.stderr):  # some frameworks print
+        measured = survey(sys.argv[1])
+    json.dump(measured, sys.stdout, indent=1, default=str)
