@@ -170,15 +170,22 @@ def test_links_lead_where_they_lead_inside_and_nowhere_outside(fake: FakeWorkspa
     assert fake.read("d/new") == b"x"
 
 
-def test_nothing_real_is_changed_and_nothing_stays_patched(tmp_path: Path) -> None:
+def test_nothing_real_is_changed_and_nothing_stays_patched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Whatever lies on the path of imports is a library, to be read only; other tests have put folders there.
+    beside = str(tmp_path.parent)
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if not place.startswith(beside)])
     (tmp_path / "real").write_text("real")
     before = doors()
     fake = FakeWorkspace(FILES)
-    Path("left").write_text("x")
-    os.makedirs(tmp_path / "made", exist_ok=True)
-    (tmp_path / "real").write_text("fake")
-    assert sys.modules["os"] is not before[1]
-    fake.close()
+    try:
+        Path("left").write_text("x")
+        os.makedirs(tmp_path / "made", exist_ok=True)
+        (tmp_path / "real").write_text("fake")
+        assert sys.modules["os"] is not before[1]
+    finally:
+        fake.close()
     fake.close()
     assert doors() == before
     assert [path.name for path in tmp_path.iterdir()] == ["real"]
