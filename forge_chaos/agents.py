@@ -27,6 +27,7 @@ from forge_chaos.recorded import digest
 
 REFERENCE = "reference"
 FRAMEWORK = "framework:"
+LOADED = "_forge_chaos_agent_"  # before the name of a module that was loaded from a file
 COMMAND = "cmd:"
 TARGET = "target:"
 KEY = "Any value will do there: the scripted model takes the place of the real one, and nothing is sent."
@@ -163,7 +164,7 @@ def _load(where: str, spec: str) -> ModuleType:
         path = Path(where)
         if not path.is_file():
             raise Misuse(f"agent {spec!r}: there is no file {where!r}. {FORMS}")
-        name = f"_forge_chaos_agent_{path.stem}"
+        name = f"{LOADED}{path.stem}"
         made = spec_from_file_location(name, path.resolve())
         assert made is not None
         assert made.loader is not None
@@ -211,11 +212,16 @@ def _attribute(module: ModuleType, attribute: str, spec: str) -> Any:
             near = get_close_matches(part, names, n=1, cutoff=0.5)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise Misuse(
-                f"agent {spec!r}: {getattr(found, '__name__', found)!s} has no attribute {part!r}.{hint} "
+                f"agent {spec!r}: {_called(found)} has no attribute {part!r}.{hint} "
                 f"It has: {', '.join(sorted(names)[:20]) or 'nothing'}."
             )
         found = getattr(found, part)
     return found
+
+
+def _called(thing: Any) -> str:
+    """A module or class by the name that its user knows."""
+    return str(getattr(thing, "__name__", thing)).removeprefix(LOADED)
 
 
 def source(spec: str | None) -> str | None:

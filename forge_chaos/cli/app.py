@@ -444,7 +444,7 @@ def serve(
 ) -> int:
     """Put the scripted model behind a port, for any client.
 
-    The first line says how it is reached, the rest is what the agent is to be told. It speaks
+    It prints how it is reached, and what the agent is to be told. It speaks
     /v1/chat/completions, /v1/responses and /v1/messages, plain and streamed. The tools are the agent's own. Each
     new conversation is a trial, and /t/NAME in front of /v1 names one. Ctrl-C ends it.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from forge_chaos.order import Order, trial_id
 from forge_chaos.outside import Door, seat
 from forge_chaos.recorded import redactor
 from forge_chaos.recorder import Recorder
+from forge_chaos.trial import CONTRACT
 
 EVIDENCE = 6  # lines of the trace that are shown
 
@@ -29,6 +31,10 @@ def proxy(
     leaves. 0 when every rule fired, 2 when one did not."""
     from forge_chaos.proxy import Proxy
 
+    if shutil.which(command[0]) is None:
+        raise Misuse(
+            f"cannot start the server: there is no command {command[0]!r}. Check its path and rights."
+        )
     stated = settings.read(Path.cwd())
     faults = catalog.faults([*stated.faults_dir, *faults_dir])
     rules = [catalog.resolve(rule, faults) for rule in notation.parse_plan(plan).rules]
@@ -41,7 +47,11 @@ def proxy(
     record(Started, "", "", f"proxy: {' '.join(command)}", "own", tuple(r.text for r in rules), seed)
     try:
         with quiet():
-            asyncio.run(Proxy(command, rules, record, seed).server.run_stdio_async(show_banner=False))
+            asyncio.run(
+                Proxy(command, rules, record, seed).server.run_stdio_async(
+                    show_banner=False, log_level="CRITICAL"
+                )
+            )
         end = "answered"
     except KeyboardInterrupt:
         end = "cancelled"
@@ -87,7 +97,7 @@ def world(
     judge = Judge(home)
     judge.clean(scenario)
     if door == "http":
-        told(f"{scenario.prompt.strip()}\n")
+        told(f"{scenario.prompt.strip()}{CONTRACT}\n")
     id = trial_id(name, "outside", rules, drawn, 0)
     trace = outside.trace(Order(id, name, rules, drawn, 0, "fault" if rules else "clean"))
     found, judgement = judge(trace, scenario)

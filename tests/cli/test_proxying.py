@@ -141,8 +141,12 @@ def test_tools_and_model_over_http_make_one_trial_and_ctrl_c_judges_it() -> None
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["proxy", "--plan", "timeot", "--", "x"], "Did you mean 'timeout'"),
-        (["proxy", "--plan", "truncated_context.newest", "--", "x"], "a proxy has the calls of tools alone"),
+        (["proxy", "--plan", "timeout", "--", "./nope"], "there is no command './nope'"),
+        (["proxy", "--plan", "timeot", "--", "python3"], "Did you mean 'timeout'"),
+        (
+            ["proxy", "--plan", "truncated_context.newest", "--", "python3"],
+            "a proxy has the calls of tools alone",
+        ),
         (["serve", "--scenario", "sum_orders", "--mcp", "htp"], "no door 'htp'"),
         (["serve", "--scenario", "sum_orders", "--plan", "timeout"], "--plan needs --mcp"),
         (["serve", "--scenario", "sum_orders", "--mcp", "http", "--window", "9"], "go without --mcp"),
