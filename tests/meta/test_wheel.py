@@ -43,10 +43,12 @@ def test_it_holds_the_package_and_its_type_marker(wheel: list[str]) -> None:
 def test_it_holds_nothing_else(wheel: list[str]) -> None:
     tops = {entry.partition("/")[0] for entry in wheel}
     assert {top for top in tops if not top.startswith("forge_chaos")} == set()
-    assert [entry for entry in wheel if "__pycache__" in entry or "test_" in entry.rpartition("/")[2]] == [
+    assert [
+        entry for entry in wheel if "__pycache__" in entry or entry.rpartition("/")[2].startswith("test_")
+    ] == [
         entry
         for entry in wheel
         if entry.startswith("forge_chaos/data/scenarios/")
         and "/files/" in entry
-        and "test_" in entry.rpartition("/")[2]
+        and entry.rpartition("/")[2].startswith("test_")
     ]
