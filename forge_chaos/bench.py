@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from importlib import import_module
@@ -150,6 +150,7 @@ class Bench:
             },
             "own_model_deterministic": self.seat.own_model_deterministic,
             "folder": self.seat.folder,
+            "turns": self.seat.turns,
             "versions": self.versions,
         }
 
@@ -181,9 +182,11 @@ class Bench:
         """The bar's trial: the solution played live as the expert, against the faults that the agent met."""
         from forge_chaos.modelserver import live
 
+        if scenario.turns or any(fault.seam == "caller" for fault in self._of(rules)):
+            return self._conversing(scenario, rules, seed)
         if scenario.workspace == "fake":  # its own process is not to be patched for tools that need no patch
             scenario = replace(scenario, workspace="memory")
-        resolved = [catalog.resolve(rule, self.faults) for rule in rules]
+        resolved = list(self._of(rules))
         setting = trial.Setting(
             scenario=scenario,
             seat=live.seat(scenario, "expert", clean=not rules),
@@ -197,13 +200,36 @@ class Bench:
         )
         return self._run(setting)
 
+    def _of(self, rules: Sequence[Rule]) -> Iterator[catalog.Resolved]:
+        return (catalog.resolve(rule, self.faults) for rule in rules)
+
+    def _conversing(self, scenario: Scenario, rules: Sequence[Rule], seed: int) -> Trace:
+        """The expert in a conversation of several turns: the model of the reference agent, which keeps it."""
+        from forge_chaos.modelserver.server import ScriptedModel
+
+        scenario = replace(scenario, workspace="memory") if scenario.workspace == "fake" else scenario
+        budget = 20 + trial.REQUESTS * max(1, scenario.limits.steps) * (2 + len(scenario.turns))
+        setting = trial.Setting(
+            scenario=scenario,
+            seat=agents.seat(None),
+            world=_world_of(scenario, False),
+            rules=list(self._of(rules)),
+            seed=seed,
+            agent="expert",
+            model=SCRIPTED,
+            server=lambda world: ScriptedModel(scenario, "expert", world.specs, budget, clean=not rules),
+            redact=self.redact,
+            checked=self._checked,
+        )
+        return self._run(setting)
+
     def _server(self, scenario: Scenario, clean: bool) -> Callable[[World], Any] | None:
         if self._endpoint is not None or scenario.solve is None or self.setup.model != SCRIPTED:
             return None
         from forge_chaos.modelserver.server import ScriptedModel
 
         persona = self.setup.persona
-        budget = 20 + trial.REQUESTS * max(1, scenario.limits.steps)
+        budget = 20 + trial.REQUESTS * max(1, scenario.limits.steps) * (2 + len(scenario.turns))
         own = self.seat.specs
 
         def make(world: World) -> Any:

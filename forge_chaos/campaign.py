@@ -99,7 +99,7 @@ class Campaign:
         usable: list[Scenario] = []
         for name in self.names:
             scenario = self.home.scenario(name, self.options.seed)
-            why = fitting.unfit(scenario, self.setup, self.own)
+            why = fitting.unfit(scenario, self.setup, self.own, bool(self.hello.get("turns")))
             if why is None:
                 self.judge.clean(scenario)
                 usable.append(scenario)
@@ -130,6 +130,11 @@ class Campaign:
         if not self._may_bring_its_own or self.model == SCRIPTED:
             return bool(self.hello["deterministic"])
         return bool(self.hello["deterministic"] and self.hello["own_model_deterministic"])
+
+    @property
+    def timed(self) -> bool:
+        """Do the times of a trace come again? Real ones never do."""
+        return bool(self.hello["time"] == "virtual")
 
     def config(self) -> dict[str, Any]:
         """What identifies this run: `--resume` refuses when agent, versions, a scenario or a fault differ."""

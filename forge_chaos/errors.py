@@ -39,9 +39,14 @@ class Broken(ChaosError):
 def unknown(what: str, name: str, known: Iterable[str], where: str = "", way: str = "") -> Misuse:
     """`no fault 'mising_file'. Did you mean 'missing_file'? Known: ... (forge-chaos list faults)`."""
     names = sorted(known)
-    near = get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = near(name, names)
     place = f"{where}: " if where else ""
     return Misuse(
         f"{place}no {what} {name!r}.{hint} Known: {', '.join(names) or 'none'}.{f' ({way})' if way else ''}"
     )
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """` Did you mean 'missing_file'?`, or nothing where no name is like it."""
+    found = get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f" Did you mean {found[0]!r}?" if found else ""

@@ -29,7 +29,8 @@ class Started:
     """What was to happen. `variants` holds each rule resolved, so that a trace explains itself without
     the catalogue: {rule text: {"fault", "variant", "family", "explicit", "refuses", "seam", "ever"}}.
     `tools`: {name: {"roles", "target", "poll"}}. `resources`: the world before, as in `Snapshot`.
-    `shared`: the files that another hand may change."""
+    `shared`: the files that another hand may change. `cancels`: the agent's caller can cancel its run and go
+    on with another turn."""
 
     kind: ClassVar[str] = "started"
     scenario: str
@@ -46,6 +47,7 @@ class Started:
     versions: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[str, float] = field(default_factory=dict)
     shared: tuple[str, ...] = ()
+    cancels: bool = False
 
 
 @dataclass(frozen=True, slots=True)

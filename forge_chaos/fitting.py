@@ -10,11 +10,15 @@ from forge_chaos.bench import SCRIPTED, Setup, specs_of
 from forge_chaos.nouns import Scenario, ToolSpec
 
 
-def unfit(scenario: Scenario, setup: Setup, own: Mapping[str, ToolSpec] | None) -> str | None:
+def unfit(
+    scenario: Scenario, setup: Setup, own: Mapping[str, ToolSpec] | None, turns: bool = True
+) -> str | None:
     """Why this agent cannot be tried on the scenario, in a part of a sentence; None when it can.
 
-    `own` are the tools of an agent that brings its own.
+    `own` are the tools of an agent that brings its own; `turns`: it takes further turns in one session.
     """
+    if scenario.turns and not turns:
+        return f"it has {len(scenario.turns) + 1} turns, and the agent takes one"
     if own is not None:
         return _without(scenario, own)
     borrowed = setup.agent is None or agents.stock(setup.agent)

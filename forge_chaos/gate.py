@@ -134,6 +134,9 @@ class Environment:
         if self.gate is not None:
             self.gate.down = error
 
+    def cancel(self) -> bool:
+        return self.gate.cancel() if self.gate is not None else False
+
     def fire(self, changed: Iterable[str] = (), **detail: Any) -> None:
         if self._fired:
             return
@@ -195,7 +198,7 @@ class ToolGate:
         stop: Stop = lambda end, why: None,
         root: str = "",
     ) -> None:
-        self._rules = tuple(RuleState(r) for r in rules if seam(r) == "tool")
+        self._rules = tuple(RuleState(r) for r in rules if seam(r) in ("tool", "caller"))
         self._specs = specs
         self._record = record
         self._now = now
@@ -212,6 +215,7 @@ class ToolGate:
         self._handed: set[asyncio.Task[None]] = set()
         self.open: dict[int, str] = {}
         self.down: Err | None = None  # what every call is told, while no tool of the world runs any more
+        self.cancel: Callable[[], bool] = lambda: False  # the agent's run, by its caller
         self.broken: BaseException | None = None
         self.closed = False
 

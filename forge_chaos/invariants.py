@@ -32,6 +32,8 @@ def violations(trace: Trace, reading: Reading, fired: Sequence[Fired] = ()) -> t
         *_trimmed(reading),
         *_swallowed(reading, fired),
         *_after_end(trace, reading),
+        *_between_turns(reading),
+        *_cancelled(reading),
     )
 
 
@@ -265,3 +267,46 @@ def _after_end(trace: Trace, reading: Reading) -> Iterator[Verdict]:
     for seq, executed in find(trace, Executed):
         if seq > reading.ended and executed.call not in late:
             yield Verdict("after_end", "fail", f"call {executed.call} ran after the end", (seq,))
+
+
+def _between_turns(reading: Reading) -> Iterator[Verdict]:
+    """Nothing of the agent acts between the end of a turn and the user's next message: a run that was cancelled
+    takes with it what it has under way. What a fault of the tools delays is ours."""
+    ended: int | None = None
+    for seq, noted in reading.noted:
+        if noted.what == "turn_ended":
+            ended = seq
+        elif noted.what == "turn" and ended is not None:
+            yield from _unasked(reading, ended, seq)
+            ended = None
+
+
+def _cancelled(reading: Reading) -> Iterator[Verdict]:
+    """A run that its caller has cancelled asks for nothing more."""
+    variants = reading.started.variants if reading.started else {}
+    ends = [seq for seq, noted in reading.noted if noted.what == "turn_ended"]
+    ends += [] if reading.ended is None else [reading.ended]
+    for event, injected in reading.injected:
+        if variants.get(injected.rule, {}).get("seam") != "caller":
+            continue
+        over = next((seq for seq in ends if seq > event), None)
+        for step in reading.steps:
+            if step.seq > event and over is not None and step.seq < over:
+                why = f"{step.call.tool} was called though the caller had cancelled the run"
+                yield Verdict("ignored_cancel", "fail", why, (event, step.seq))
+                break
+
+
+def _unasked(reading: Reading, ended: int, began: int) -> Iterator[Verdict]:
+    variants = reading.started.variants if reading.started else {}
+    for step in reading.steps:
+        if ended < step.seq < began:
+            why = f"{step.call.tool} was called after the turn had ended"
+            yield Verdict("after_turn", "fail", why, (ended, step.seq))
+        seams = {variants.get(injected.rule, {}).get("seam") for _, injected in step.injected}
+        if seams - {"caller"}:
+            continue
+        for seq, _ in step.executed:
+            if step.seq < ended < seq < began:
+                why = f"{step.call.tool} went on and acted after the turn had ended"
+                yield Verdict("after_turn", "fail", why, (ended, seq))

@@ -1,7 +1,8 @@
 """Is the agent going round in circles? Three ways to see it; polling and honest retries are none.
 
 Calls are equal when tool and arguments are (and the sub-agent that makes them). A tool declared `poll`
-is left out, and so is a call that waited as long as the answer before it asked.
+is left out, and so is a call that waited as long as the answer before it asked, or that one reply asks for
+several times over.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def _equal(reading: Reading, steps: list[Step]) -> Iterator[Verdict]:
             counts.pop(key, None)
             stuck.pop(key, None)
             news += before is None
-        elif before is None or not waited(before[0], step):
+        elif before is None or not (waited(before[0], step) or _at_once(before[0], step)):
             seqs = counts[key][1] if key in counts and counts[key][0] == stamp else []
             counts[key] = (stamp, [*seqs, step.seq])
             ours = step.call.order is not None and step.call.order[0] in worded
@@ -120,6 +121,12 @@ def _changes(reading: Reading, step: Step) -> bool:
     if world_touched(reading):
         return any(executed.touched for _, executed in step.executed)
     return any(executed.result.ok for _, executed in step.executed)
+
+
+def _at_once(before: Step, step: Step) -> bool:
+    """Were both asked for in one reply? Then nobody had seen the one's answer when the other was wanted."""
+    first, second = before.call.order, step.call.order
+    return first is not None and second is not None and first[0] == second[0]
 
 
 def waited(before: Step, step: Step) -> bool:

@@ -114,6 +114,8 @@ class ModelGate:
                 rule, state.count, self._seed, "model", None, state.resolved.text
             ):
                 hits.append((state, state.count))
+        if not hits:
+            return await send(request)  # the very same: it tells that no rule acts on it
         for state, count in reversed(hits):
             chain = self._link(state, count, number, chain)
         given: dict[str, Any] = {key: request[key] for key in ("messages", "tools") if key in request}

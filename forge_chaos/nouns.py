@@ -243,12 +243,21 @@ Solve: TypeAlias = Callable[[Any, Any], Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """A further message of the user's in the same conversation. `solve` plays it, None when nothing can."""
+
+    prompt: str
+    solve: Solve | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """A clean task, its values already drawn from `seed` and filled in.
 
     `files` maps workspace paths to bytes, `records` table -> id -> row. `world` is `files`, `records`
     or a dotted path. `full`, `degraded` and `must_not` are checked over answer and final world.
     `solve` is the solution, None when there is none; `detour` another route to a refused effect.
+    `turns` are the user's further messages, one after the other, whatever the turn before came to.
     `effects` allows so many executions per effect tool (absent: as in the clean trial). Files in `shared`
     may get a line more by another hand at any time: the graders allow for it.
     `hash` is `b2:<hex>` over the scenario's folder.
@@ -276,6 +285,7 @@ class Scenario:
     values: Mapping[str, Any] = field(default_factory=dict)
     solve: Solve | None = None
     detour: Solve | None = None
+    turns: tuple[Turn, ...] = ()
     setup: Callable[..., Any] | None = None
     seed: int = 0
     hash: str = ""
@@ -286,12 +296,18 @@ class Task:
     """What an agent is given: the prompt (with the reply contract in bench mode) and its step limit.
 
     `stated` is the task as a file states it (`input`, `files`, `expected_tools`, ...), for an agent that is
-    a command; empty for any other."""
+    a command; empty for any other. `turn` counts the user's messages from 1. `session` is the agent's own to
+    fill, from one turn to the next of the same trial: it holds what was put there also when the turn was cut.
+    `window`: the caller asks that no more than so many of the newest items of the session be shown to the
+    model in this turn; None asks nothing."""
 
     prompt: str
     max_steps: int
     scenario: str = ""
     stated: Mapping[str, Any] = field(default_factory=dict)
+    turn: int = 1
+    session: dict[str, Any] = field(default_factory=dict)
+    window: int | None = None
 
 
 Status = Literal["done", "failed", "limit"]

@@ -91,6 +91,7 @@ class Env(Protocol):
     results of this tool so far, `earlier` those of calls equal to this one. `kept` is the rule's own
     memory, empty when the trial begins. `ran(tool)` says how often a tool has run. While the world is
     `down(error)` every call of any tool is told that error and no tool runs; `down(None)` ends it.
+    `cancel()`: the caller cancels the agent's run, now; False when there is none to cancel.
     `later(seconds, action)` does something at a later trial time, even after the run has returned.
     """
 
@@ -109,6 +110,7 @@ class Env(Protocol):
     def text(self, default: str = "") -> str: ...
     def ran(self, tool: str) -> int: ...
     def down(self, error: Err | None) -> None: ...
+    def cancel(self) -> bool: ...
     def later(self, seconds: float, action: Callable[[], Any]) -> None: ...
     async def sleep(self, seconds: float) -> None: ...
 
@@ -160,7 +162,8 @@ class Seat:
     that the object brings. `time`: virtual | real. `inline`: may run in our own process.
     `honest`: exception types that are an honest end. `claims`: a normal return is a claim of success.
     `folder`: it takes the scenario's tools and is free to work in the workspace's folder besides, and what
-    it does without a scripted model is its own model's doing.
+    it does without a scripted model is its own model's doing. `turns`: it takes the user's further
+    messages in the same session. `cancels`: its caller can cancel it; work on a thread of its own cannot be.
     """
 
     agent: Agent
@@ -173,6 +176,8 @@ class Seat:
     honest: tuple[type[BaseException], ...] = ()
     claims: bool = False
     folder: bool = False
+    turns: bool = False
+    cancels: bool = True
 
 
 class Adapter(Protocol):

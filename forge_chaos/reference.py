@@ -10,6 +10,8 @@ from a copy. What it gets right, and what the faults are about:
 - results are cleaned and capped where they enter the history, and only there
 - equal failing calls are warned of, then ended; the step limit is told to the model at the end
 - calls that come without an id, or under one that is taken, get an id of their own
+- a further message of the user's goes on in the same history; calls that a cancelled turn has left open are
+  answered first, as what nobody knows the outcome of
 - a provider's refusal, or no answer from it, is retried twice - after the time that it asks to wait, if that
   is not too long - then told
 """
@@ -32,12 +34,14 @@ WARN, END = 3, 5
 RETRIES = 2
 PAUSE = 1.0
 PATIENCE = 60.0  # seconds that a provider may ask to wait
+CANCELLED = "CancelledError: the turn was cancelled by the user; whether this took effect is not known"
 NO_REPLY = (ProviderError, ConnectionError, TimeoutError)  # refused, or the answer never came
 
 
 async def agent(task: Any, tools: Any, model: Any) -> str:
     """The answer to `task.prompt`, worked out with `tools` in at most `task.max_steps` tool calls."""
-    messages: list[dict[str, Any]] = [{"role": "user", "content": task.prompt}]
+    messages: list[dict[str, Any]] = task.session.setdefault("messages", [])
+    messages += [*unanswered(messages), {"role": "user", "content": task.prompt}]
     guard, steps = Guard(), 0
     while steps < task.max_steps:
         try:
@@ -64,6 +68,16 @@ async def agent(task: Any, tools: Any, model: Any) -> str:
     except NO_REPLY:
         return f"FAILED: {limit}"
     return str(last.get("content") or "") or f"FAILED: {limit}"
+
+
+def unanswered(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Answers to the calls that a turn has left open: no model may be asked before they are there."""
+    answered = {message.get("tool_call_id") for message in messages}
+    return [
+        {"role": "tool", "tool_call_id": call["id"], "content": CANCELLED}
+        for call in (messages[-1].get("tool_calls") or [] if messages else [])
+        if call["id"] not in answered
+    ]
 
 
 async def complete(model: Any, messages: list[dict[str, Any]], specs: list[dict[str, Any]]) -> dict[str, Any]:

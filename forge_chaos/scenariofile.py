@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
 from forge_chaos import registry, solutionfile, template, tomlfile
 from forge_chaos.errors import Misuse, unknown
 from forge_chaos.faultfile import params
-from forge_chaos.nouns import Check, Limits, Role, Scenario, dice
+from forge_chaos.nouns import Check, Limits, Role, Scenario, Turn, dice
 from forge_chaos.solutionfile import Solution
 from forge_chaos.tomlfile import Document
 
@@ -32,6 +32,11 @@ class LimitsTable(BaseModel):
 class CheckTable(BaseModel):
     model_config = ConfigDict(extra="allow")  # the grader's own parameters, checked against it
     grader: str
+
+
+class TurnTable(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    prompt: Annotated[str, Field(min_length=1)]
 
 
 class ScenarioTable(BaseModel):
@@ -52,6 +57,7 @@ class ScenarioTable(BaseModel):
     full: list[CheckTable] = []
     degraded: list[CheckTable] = []
     must_not: list[CheckTable] = []
+    turns: list[TurnTable] = []
 
 
 Contents = tuple[tuple[str, bytes], ...]
@@ -128,9 +134,31 @@ def _filled(folder: Path, contents: Contents, seed: int) -> Scenario:
         values=values,
         solve=solution.solve,
         detour=solution.detour,
+        turns=_turns(document, table, values, solution),
         setup=solution.setup,
         seed=seed,
         hash=hash(contents),
+    )
+
+
+def _turns(
+    document: Document, table: ScenarioTable, values: Mapping[str, Any], solution: Solution
+) -> tuple[Turn, ...]:
+    """The user's further messages, each with what plays it. Raises Misuse where the solution plays others."""
+    numbers = range(2, len(table.turns) + 2)
+    if solution.solve is not None and set(solution.turns) != set(numbers):
+        wanted = ", ".join(f"solve_{n}" for n in numbers) or "none"
+        found = ", ".join(f"solve_{n}" for n in sorted(solution.turns)) or "none"
+        raise Misuse(
+            f"{solution.path}: for the user's further messages it has {found}, and the {len(table.turns)} "
+            f"[[turns]] of scenario.toml need {wanted}. Write one solve_N for each, N from 2."
+        )
+    return tuple(
+        Turn(
+            template.filled(turn.prompt.strip(), values, document.where("turns", n, "prompt")),
+            solution.turns.get(n + 2),
+        )
+        for n, turn in enumerate(table.turns)
     )
 
 

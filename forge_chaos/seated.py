@@ -46,9 +46,10 @@ class Seated:
         self.name = self.scenario.name if isinstance(self.scenario, Scenario) else self.scenario
         self.home = _home(replace(setup, agent=None, adapter=None), extra)
         self.bench = Bench(setup, extra, None if named else agents.seat_of(self.agent, self.adapter))
-        own = fitting.own_tools(self.bench.hello())
+        hello = self.bench.hello()
+        own = fitting.own_tools(hello)
         self.judge = Judge(self.home, own)
-        why = fitting.unfit(self.home.scenario(self.name, 1), setup, own)
+        why = fitting.unfit(self.home.scenario(self.name, 1), setup, own, hello["turns"])
         if why is not None:
             raise Misuse(f"scenario {self.name!r} cannot be played by this agent: {why}.")
 

@@ -1,6 +1,7 @@
 """`solution.py`: loaded without leaving traces, and linted for what would make it unrepeatable.
 
-It may define `values(rng)`, `solve(task, tools)`, `detour(task, tools)`, `commands` and `setup`.
+It may define `values(rng)`, `solve(task, tools)`, `detour(task, tools)`, `commands` and `setup`; for the
+user's further messages `solve_2(task, tools)`, `solve_3`, and so on.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import inspect
+import re
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +24,7 @@ from forge_chaos.nouns import Solve
 
 UNREPEATABLE = ("random", "time", "datetime", "uuid", "secrets")
 LOOKS = ("read_", "list_", "search_")
+LATER = re.compile(r"solve_([2-9]|[1-9]\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class Solution:
     draw: Callable[[Random], Mapping[str, Any]] | None = None
     solve: Solve | None = None
     detour: Solve | None = None
+    turns: Mapping[int, Solve] = field(default_factory=dict)
     commands: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     setup: Callable[..., Any] | None = None
     names: Mapping[str, Any] = field(default_factory=dict)
@@ -84,6 +88,11 @@ def solution(path: Path, source: bytes) -> Solution:
         draw=_function(path, module, "values", "rng", asynchronous=False),
         solve=_function(path, module, "solve", "task, tools", asynchronous=True),
         detour=_function(path, module, "detour", "task, tools", asynchronous=True),
+        turns={
+            int(name.removeprefix("solve_")): _function(path, module, name, "task, tools", asynchronous=True)
+            for name in vars(module)
+            if LATER.fullmatch(name)
+        },
         commands=dict(commands),
         setup=getattr(module, "setup", None),
         names=module.__dict__,

@@ -43,26 +43,29 @@ def short(text: str, width: int) -> str:
     return flat if len(flat) <= width else flat[: width - 1] + "…"
 
 
-def difference(first: Trace, second: Trace) -> tuple[Event | None, Event | None] | None:
+def difference(
+    first: Trace, second: Trace, timed: bool = True
+) -> tuple[Event | None, Event | None] | None:
     """The first two events that differ, None in the place of one that is not there; None when equal.
 
     Versions and what a check command printed (it may print how long it took) are no part of the comparison.
+    Not `timed`: nor are the times of the events, since those of an agent in real time never come again.
     """
     for index in range(max(len(first), len(second))):
         a = first[index] if index < len(first) else None
         b = second[index] if index < len(second) else None
-        if a is None or b is None or _compared(a) != _compared(b):
+        if a is None or b is None or _compared(a, timed) != _compared(b, timed):
             return a, b
     return None
 
 
-def _compared(event: Event) -> Any:
+def _compared(event: Event, timed: bool) -> Any:
     if isinstance(event.body, Started):
         body = event.body
         return (event.seq, body.scenario, body.rules, body.seed, body.prompt, body.resources)
     if isinstance(event.body, Noted):
         return (event.seq, event.body.what, {k: v for k, v in event.body.detail.items() if k != "output"})
-    return event
+    return event if timed else (event.seq, event.body)
 
 
 def _words(body: Any) -> str:

@@ -35,6 +35,7 @@ from forge_chaos.schedule import matches
 BURST = 3
 TELLING = 3  # requests at which a variant of the model seam is tried
 CHANGING = frozenset(("write", "effect"))
+ONCE = frozenset(("effect", "execute"))  # roles of what is not done twice without leave
 NOWHERE = Started("", "", "", "", (), 0)
 DESTINATIONS = frozenset(("destination", "dest", "dst", "new_path"))
 _Cell = TypeVar("_Cell")
@@ -120,6 +121,7 @@ REQUEST_NEEDS: Mapping[str, Callable[[_Request, Started], bool]] = {
         set(arguments(call)) & set(started.tools.get(key_of(call)[0], {}).get("required", ()))
         for call in request.calls
     ),
+    "repeatable": lambda request, started: _repeatable(request, started),
 }
 """The same for the model seam: the request, the messages that it shows, and the reply that it got."""
 
@@ -169,7 +171,10 @@ def cells(clean: Trace, faults: Sequence[Fault], narrow: Iterable[Rule] = ()) ->
         roles = set(tool.get("roles", ()))
         for fault, variant in _variants(faults):
             allowed = variant.roles or fault.roles
-            if (variant.seam or fault.seam) == "model" or (allowed and not roles & set(allowed)):
+            seam = variant.seam or fault.seam
+            if seam == "model" or (allowed and not roles & set(allowed)):
+                continue
+            if seam == "caller" and not started.cancels:
                 continue
             if all(holds(place, tool) for holds in _needs(fault, variant, here)):
                 for item in _items(fault, variant, wanted):
@@ -301,6 +306,14 @@ def _rules(place: _Place, places: Sequence[_Place], variant: Variant, item: Rule
         nth = same.index(place.called) + 1
         rule = replace(rule, first=nth, last=nth, member=item.member)
     return _lasting(rule, variant, item)
+
+
+def _repeatable(request: _Request, started: Started) -> bool:
+    """Does it ask first for a call that may be made again: of a tool that is known to be neither an effect nor a
+    command?"""
+    tool = key_of(request.calls[0])[0] if request.calls else ""
+    roles = frozenset(started.tools.get(tool, {}).get("roles", ()))
+    return bool(roles) and not roles & ONCE
 
 
 def _index(place: _Place) -> int | None:

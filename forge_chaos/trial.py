@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 from forge_chaos.clock import VirtualLoop, hide, show
 from forge_chaos.events import Finished, Injected, Noted, Snapshot, Started, Trace, find
-from forge_chaos.gate import Resolved, ToolGate
+from forge_chaos.gate import Resolved, ToolGate, seam
 from forge_chaos.modelgate import ModelGate, ModelSeat, Send
 from forge_chaos.nouns import Answer, Check, Scenario, Status, Task, ToolSpec
 from forge_chaos.ports import Seat, World
@@ -29,6 +29,8 @@ CANCELS = 3  # how often an agent that swallows its cancellation is cancelled ag
 SETTLE = 1.0  # at least so long after the end, late effects are waited for
 SPINS = 10_000  # turns of the loop without time, after the end, until the clock goes on
 STOPPED = "Event loop stopped before Future completed"  # what asyncio says after `loop.stop()`
+GAP = 5.0  # seconds of trial time between a turn's end and the user's next message; late effects land in it
+AGAIN = "The last turn was interrupted before it was over. Do this now: "
 REQUESTS = 4  # model requests allowed per step of the limit, beside a fixed start
 
 MakeWorld = Callable[[Scenario, Any], World]
@@ -126,6 +128,7 @@ async def _run(setting: Setting, world: World, record: Recorder, loop: asyncio.A
         dict(setting.versions),
         {"steps": scenario.limits.steps, "seconds": scenario.limits.seconds},
         scenario.shared,
+        seat.turns and seat.cancels,
     )
     stop: asyncio.Future[tuple[str, str]] = loop.create_future()
 
@@ -133,7 +136,8 @@ async def _run(setting: Setting, world: World, record: Recorder, loop: asyncio.A
         if not stop.done():
             stop.set_result((end, why))
 
-    steps = max(1, scenario.limits.steps)
+    most = 1 + len(scenario.turns) + any(seam(rule) == "caller" for rule in setting.rules)  # turns
+    steps = max(1, scenario.limits.steps) * most
     gate = ToolGate(
         setting.rules,
         specs,
@@ -150,22 +154,36 @@ async def _run(setting: Setting, world: World, record: Recorder, loop: asyncio.A
     )
     server = setting.server(world) if setting.server is not None else None
     model = ModelSeat(models, server, setting.endpoint, setting.model)
-    task = Task(prompt, scenario.limits.steps, scenario.name, stated(scenario, prompt) if seat.folder else {})
     if seat.specs is not None or seat.folder:
         world.workspace.enter()  # type: ignore[attr-defined]  # own tools work on disk, or on a fake one
     if seat.folder:
         world.workspace.expect()  # type: ignore[attr-defined]  # a command works on disk alone
-    agent = loop.create_task(_play(seat, task, specs, world, gate, model))
-    await _until(agent, stop, scenario.limits.seconds, halt, loop)
-    cut = stop.result() if stop.done() and not agent.done() else None
-    if isinstance(loop, VirtualLoop):
-        loop.spins = SPINS
-    if cut is not None:
-        await _unwind(agent)
-    broken = _broken(record, (gate.broken, models.broken, _no_answer(agent, cut, seat)))
-    if cut is None and (reported := _reported(agent)):
-        record(Noted, "reported", plain(reported, redact))
-    record(Finished, *_end(agent, cut, setting))
+    session: dict[str, Any] = {}
+    spins = loop.spins if isinstance(loop, VirtualLoop) else 0
+    for turn in range(1, most + 1):
+        stands = stated(scenario, prompt) if seat.folder else {}
+        task = Task(prompt, scenario.limits.steps, scenario.name, stands, turn, session)
+        agent = loop.create_task(_play(seat, task, specs, world, gate, model))
+        caller = Caller(agent)
+        gate.cancel = caller.cancel
+        await _until(agent, stop, scenario.limits.seconds, halt, loop)
+        cut = stop.result() if stop.done() and not agent.done() else None
+        if isinstance(loop, VirtualLoop):
+            loop.spins = SPINS
+        if cut is not None:
+            await _unwind(agent)
+        broken = _broken(record, (gate.broken, models.broken, _no_answer(agent, cut, seat)))
+        if cut is None and (reported := _reported(agent)):
+            record(Noted, "reported", plain(reported, redact))
+        ended = _end(agent, cut, setting, caller)
+        coming = _next_message(setting, turn, caller) if cut is None and not broken else None
+        if coming is None:
+            break
+        prompt = coming
+        await _between(turn, ended, prompt, record, loop)
+        if isinstance(loop, VirtualLoop):
+            loop.spins = spins
+    record(Finished, *ended)
     try:
         after = await _settle(world, gate, record, setting, loop)
     except Exception as error:  # the world cannot be read any more
@@ -180,6 +198,48 @@ async def _run(setting: Setting, world: World, record: Recorder, loop: asyncio.A
         record(Snapshot, after)
     record.end()
     await _leave(gate)
+
+
+class Caller:
+    """Who waits for the agent's run, and may cancel it once."""
+
+    def __init__(self, agent: asyncio.Task[Any]) -> None:
+        self._agent = agent
+        self.cancelled = False
+
+    def cancel(self) -> bool:
+        if self.cancelled or self._agent.done():
+            return False
+        self.cancelled = True
+        self._agent.cancel("cancelled by the caller")
+        return True
+
+
+def _next_message(setting: Setting, turn: int, caller: Caller) -> str | None:
+    """What the user says after this turn; None when that was all. A turn that was cancelled is asked for again
+    when no other message follows."""
+    scenario = setting.scenario
+    prompts = (scenario.prompt, *(turn.prompt for turn in scenario.turns))
+    if not setting.seat.turns:
+        return None
+    if turn < len(prompts):
+        said = prompts[turn]
+    elif caller.cancelled:
+        said = AGAIN + prompts[-1]
+    else:
+        return None
+    return said + (CONTRACT if setting.contract else "")
+
+
+async def _between(
+    turn: int, ended: tuple[Any, ...], prompt: str, record: Recorder, loop: asyncio.AbstractEventLoop
+) -> None:
+    """The end of a turn, some time, and the beginning of the next: what acts in between acts unasked."""
+    end, answer, status, error, honest, _ = ended
+    said = {"answer": answer, "status": status, "error": error, "honest": honest}
+    record(Noted, "turn_ended", {"turn": turn, "end": end, **{k: v for k, v in said.items() if v}})
+    await asyncio.sleep(GAP if isinstance(loop, VirtualLoop) else SETTLE)
+    record(Noted, "turn", {"turn": turn + 1, "prompt": text(prompt, record.redact)})
 
 
 async def _play(seat: Seat, task: Task, specs: Any, world: World, gate: ToolGate, model: ModelSeat) -> Answer:
@@ -286,7 +346,9 @@ def _reported(agent: asyncio.Task[Any]) -> Mapping[str, Any]:
     return reported
 
 
-def _end(agent: asyncio.Task[Any], cut: tuple[str, str] | None, setting: Setting) -> tuple[Any, ...]:
+def _end(
+    agent: asyncio.Task[Any], cut: tuple[str, str] | None, setting: Setting, caller: Caller
+) -> tuple[Any, ...]:
     """The fields of Finished."""
     seat, redact = setting.seat, setting.redact
     if cut is not None:
@@ -294,6 +356,8 @@ def _end(agent: asyncio.Task[Any], cut: tuple[str, str] | None, setting: Setting
         if agent.done() and not agent.cancelled():
             agent.exception()  # retrieved: what it raised while being cancelled is no end of its own
         return ("stopped" if end == "broken" else end, "", None, None, False, words(text(why, redact)))
+    if agent.cancelled() and caller.cancelled:
+        return ("cancelled", "", None, None, False, "")
     error = asyncio.CancelledError("raised by the agent itself") if agent.cancelled() else agent.exception()
     if error is not None:
         return ("raised", "", None, failure(error, redact), isinstance(error, seat.honest), "")

@@ -111,6 +111,14 @@ def test_where_two_traces_part(place: int, body: Any, same: bool) -> None:
     assert story.difference(TRACE, other) == (None if same else (TRACE[place], other[place]))
 
 
+def test_times_count_only_where_they_can_come_again() -> None:
+    later = tuple(replace(event, at=event.at + 0.1) for event in TRACE)
+    assert story.difference(TRACE, later) == (TRACE[1], later[1])
+    assert story.difference(TRACE, later, timed=False) is None
+    other = (*later[:3], replace(later[3], body=Snapshot({"a": "1"})))
+    assert story.difference(TRACE, other, timed=False) == (TRACE[3], other[3])
+
+
 def test_one_that_is_shorter_parts_at_its_end() -> None:
     assert story.difference(TRACE, TRACE[:2]) == (TRACE[2], None)
     assert story.difference(TRACE[:2], TRACE) == (None, TRACE[2])

@@ -147,13 +147,18 @@ class Native:
         return required <= {"task", "tools", "model"} and bool({"task", "tools", "model"} & set(parameters))
 
     def seat(self, thing: Any) -> Seat:
-        return Seat(agent_of(thing), self.name)
+        return Seat(
+            agent_of(thing),
+            self.name,
+            turns=True,
+            cancels=inspect.iscoroutinefunction(inspect.unwrap(thing)),
+        )
 
     def framework(self) -> Seat:
         """The stock loop: the reference agent."""
         from forge_chaos import reference
 
-        return Seat(agent_of(reference.agent), self.name, inline=True)
+        return Seat(agent_of(reference.agent), self.name, inline=True, turns=True)
 
 
 adapter = Native()

@@ -205,9 +205,12 @@ def _story(failure: Failure) -> list[str]:
 
 def _size(failure: Failure) -> str:
     spent = _count(failure.trials, "trial")
+    if failure.minimal and not failure.simpler:
+        return "nothing simpler exists among the rules that were asked for"
     if failure.minimal:
+        how = f"in {spent}" if failure.trials else "by trials that had been run before"
         return (
-            f"1-minimal, verified in {spent}: without any one rule, or with one that is shorter, earlier or "
+            f"1-minimal, verified {how}: without any one rule, or with one that is shorter, earlier or "
             f"simpler, it does not end so"
         )
     return f"NOT verified as minimal, after {spent} of making it smaller"

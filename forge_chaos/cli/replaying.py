@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from forge_chaos import campaign, catalog, notation, regression, settings, story
-from forge_chaos.bench import Setup
+from forge_chaos.bench import SCRIPTED, Setup
 from forge_chaos.cli import running
 from forge_chaos.errors import Broken, Misuse
 from forge_chaos.events import Called, Started, Trace, find
@@ -54,14 +54,15 @@ def _stored(directory: Path, id: str, request: running.Request) -> int:
     order = Order(old.id, old.scenario, old.rules, old.seed, old.repetition, old.kind)
     # The faults that the run was asked for are of no use here, and one of them may be gone by now.
     asked = replace(options, scenarios=old.scenario, faults=None, plan=",".join(old.rules) or None)
-    trial, trace = run_one(setup, asked, order, directory)
+    trial, trace, timed = run_one(setup, asked, order, directory)
     _changed(old.scenario, hashes.get(old.scenario), trace, f"the run in {directory}")
     _print(trial, trace)
-    different = story.difference(before, trace) if before is not None else None
+    different = story.difference(before, trace, timed) if before is not None else None
     if before is None:
         sys.stdout.write("The stored trace was not kept, so nothing is compared.\n")
     elif different is None:
-        sys.stdout.write("The trace is equal to the stored one.\n")
+        apart = "" if timed else ", but for the times, which are real"
+        sys.stdout.write(f"The trace is equal to the stored one{apart}.\n")
     else:
         was, now = different
         sys.stdout.write(
@@ -86,7 +87,7 @@ def _anew(setup: Setup, request: running.Request) -> Setup:
 
 def _regression(path: Path, request: running.Request) -> int:
     found = regression.read(path)
-    setup = running.setup_of(replace(request, agent=request.agent or found.agent), settings.read(Path.cwd()))
+    setup = _setup(found, request)
     faults = catalog.faults([Path(d) for d in setup.faults_dirs])
     try:
         rules = tuple(catalog.resolve(notation.parse(text), faults).rule for text in found.rules)
@@ -96,24 +97,37 @@ def _regression(path: Path, request: running.Request) -> int:
     texts = tuple(notation.write(rule) for rule in rules)
     options = campaign.Options(plan=",".join(texts), scenarios=found.scenario, seed=found.seed)
     id = trial_id(found.scenario, setup.agent or "", texts, found.seed, 0)
-    trial, trace = run_one(setup, options, Order(id, found.scenario, texts, found.seed), path)
+    trial, trace, _ = run_one(setup, options, Order(id, found.scenario, texts, found.seed), path)
     changed = _changed(found.scenario, found.hash, trace, str(path))
-    _print(trial, trace)
+    fired = {hit.rule for hit in trial.facts.fired}
+    stale = [rule for rule, text in zip(rules, texts, strict=True) if text not in fired]
+    if stale:
+        why = "; the scenario has changed since" if changed else ""
+        sys.stdout.write(
+            f"STALE: {', '.join(map(notation.write, stale))} did not fire{why}, so that nothing is said of "
+            f"{found.scenario} under {', '.join(texts)}, seed {found.seed}.\n"
+        )
+    else:
+        _print(trial, trace)
     if setup.agent is None:
         sys.stdout.write(
             "It was played by the agent that comes with forge-chaos, and tested nothing of yours: name one with "
             "--agent.\n"
         )
-    fired = {hit.rule for hit in trial.facts.fired}
-    stale = [rule for rule, text in zip(rules, texts, strict=True) if text not in fired]
     if not stale:
         return code_of(trial)
-    why = "; the scenario has changed since" if changed else ""
-    sys.stdout.write(
-        f"STALE: {', '.join(notation.write(rule) for rule in stale)} did not fire{why}. "
-        f"This shows where it would:\n{_search(stale, found, setup, trace)}\n"
-    )
+    sys.stdout.write(f"This shows where it would fire:\n{_search(stale, found, setup, trace)}\n")
     return 1
+
+
+def _setup(found: regression.Regression, request: running.Request) -> Setup:
+    """The setup that the file states and the command line may overrule; what lies beside the file is found."""
+    here = Path.cwd()
+    asked = replace(request, agent=request.agent or found.agent, model=found.model)
+    setup = running.setup_of(asked, settings.read(here))
+    if request.agent is None and found.agent is not None:
+        setup = replace(setup, home=str(found.home(here)))
+    return replace(setup, scenarios_dirs=(*setup.scenarios_dirs, *found.scenarios_dirs()))
 
 
 def _search(stale: list[Rule], found: regression.Regression, setup: Setup, trace: Trace) -> str:
@@ -131,12 +145,15 @@ def _search(stale: list[Rule], found: regression.Regression, setup: Setup, trace
     items = ",".join(dict.fromkeys(map(notation.write, faults)))
     command = ["forge-chaos", "run", "--scenarios", found.scenario, "--faults", items]
     command += ["--seed", str(found.seed)]
-    for option, value in (("--agent", setup.agent), ("--adapter", setup.adapter)):
+    model = setup.model if setup.model != SCRIPTED else None
+    for option, value in (("--agent", setup.agent), ("--adapter", setup.adapter), ("--model", model)):
         command += [option, value] if value is not None else []
     for option, places in (("--scenarios-dir", setup.scenarios_dirs), ("--faults-dir", setup.faults_dirs)):
         for place in places:
             command += [option, place]
-    return shlex.join(command)
+    line = shlex.join(command)
+    elsewhere = found.agent is not None and setup.home not in (None, str(Path.cwd()))
+    return f"cd {shlex.quote(str(setup.home))} && {line}" if elsewhere else line
 
 
 def _changed(scenario: str, then: str | None, trace: Trace, where: str) -> bool:
@@ -151,8 +168,8 @@ def _changed(scenario: str, then: str | None, trace: Trace, where: str) -> bool:
     return True
 
 
-def run_one(setup: Setup, options: campaign.Options, order: Order, place: Path) -> tuple[Trial, Trace]:
-    """One trial outside a run, judged as in one."""
+def run_one(setup: Setup, options: campaign.Options, order: Order, place: Path) -> tuple[Trial, Trace, bool]:
+    """One trial outside a run, judged as in one; and whether the times of its trace would come again."""
     with redirect_stdout(sys.stderr), running.seated(setup) as (executor, hello, home):
         made = campaign.Campaign(setup, options, executor, hello, home)
         if not made.scenarios:
@@ -162,7 +179,7 @@ def run_one(setup: Setup, options: campaign.Options, order: Order, place: Path) 
         for done, trace in executor.run([order] if learnt else [clean, order]):
             trial = made.judged(done, trace, place)
             if done.id == order.id:
-                return trial, trace
+                return trial, trace, made.timed
     raise Broken(f"the trial {order.id} did not come back")
 
 

@@ -228,7 +228,7 @@ def setup_of(request: Request, stated: settings.Settings) -> Setup:
             "--model own: this agent has no model of its own. Name an agent that has one with --agent."
         )
     if model not in (SCRIPTED, OWN):
-        model = _real(model, stated.root)
+        model = _real(model, stated.root, named=bool(request.model))
     home = Path.cwd() if request.agent else stated.root
     return Setup(
         agent=agent,
@@ -245,12 +245,17 @@ def setup_of(request: Request, stated: settings.Settings) -> Setup:
     )
 
 
-def _real(model: str, root: Path) -> str:
-    """A real model needs a key; without one the scripted model steps in, and we say so."""
-    from forge_chaos.modelserver.endpoint import keyed
+def _real(model: str, root: Path, named: bool) -> str:
+    """A real model needs a key. Without one the scripted model steps in for a model of the environment or the
+    settings, and we say so; in the place of one that is `named` on the command line it would make green what
+    was never tried."""
+    from forge_chaos.modelserver.endpoint import keyed, keyless
 
-    if keyed(model, settings.environment(root)):
+    environment = settings.environment(root)
+    if keyed(model, environment):
         return model
+    if named:
+        raise Misuse(f"{keyless(model, environment)} Without --model the scripted model plays.")
     sys.stderr.write(
         f"forge-chaos: no key for {model!r} in the environment or .env; the scripted model plays instead.\n"
     )

@@ -25,7 +25,7 @@ class Failure:
     """One failure with the smallest plan that was found for it.
 
     `minimal`: verified that the failure is gone without any one rule, and with any one rule made simpler.
-    `failed` of `runs` trials of the plan ended so. `at`: the number of the trial that found it, `trials`:
+    `simpler`: how many plans there are that are one such step simpler. `failed` of `runs` trials of the plan ended so. `at`: the number of the trial that found it, `trials`:
     how many were spent on making it small. `differs`: the first event that was another one when the plan
     was replayed, then and now; None when the traces are equal, or are not expected to be. `replayed`: the
     plan was run again in a fresh process and failed so again. `lines`: what convicts, of the trace.
@@ -42,6 +42,7 @@ class Failure:
     at: int
     trials: int
     minimal: bool = False
+    simpler: int = 0
     replayed: bool = False
     failed: int = 1
     runs: int = 1

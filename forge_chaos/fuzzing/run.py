@@ -151,6 +151,7 @@ def _confirmed(attempts: Attempts, shrunk: Shrunk) -> Failure:
         at=shrunk.at,
         trials=shrunk.trials,
         minimal=shrunk.minimal,
+        simpler=shrunk.simpler,
         failed=tried.failed,
         runs=tried.runs,
     )
@@ -159,7 +160,7 @@ def _confirmed(attempts: Attempts, shrunk: Shrunk) -> Failure:
     try:
         attempts.fresh()
         again = attempts.anew(shrunk.key.scenario, failure.plan, once=True)
-        differs = story.difference(tried.trace, again.trace)
+        differs = story.difference(tried.trace, again.trace, timed=made.timed)
         if differs is None:
             return replace(failure, replayed=True)
         failure = replace(failure, differs=(_line(differs[0]), _line(differs[1])), minimal=False)

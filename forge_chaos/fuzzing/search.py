@@ -17,7 +17,7 @@ from forge_chaos.events import Called, Trace
 from forge_chaos.events import find as events
 from forge_chaos.fuzzing.attempts import Attempts, Spent, Tried
 from forge_chaos.fuzzing.found import Key
-from forge_chaos.fuzzing.minimal import Rules, minimal, ordered
+from forge_chaos.fuzzing.minimal import Rules, minimal, ordered, smaller
 from forge_chaos.nouns import Fault, Plan, Rule, dice
 from forge_chaos.space import Place, Space, calls_of, order_of, place_of, space
 from forge_chaos.strategies import observe, plans_in
@@ -33,7 +33,8 @@ class Over(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Shrunk:
-    """A failure with its plan made small. `minimal`: verified; False where the budget ended before."""
+    """A failure with its plan made small. `minimal`: verified, against the `simpler` plans that are one step
+    from it; False where the budget ended before."""
 
     key: Key
     plan: Rules
@@ -41,6 +42,7 @@ class Shrunk:
     at: int
     trials: int
     minimal: bool
+    simpler: int
 
 
 @dataclass
@@ -175,14 +177,13 @@ class Search:
             return self.attempts(self.scenario, ordered(candidate, self.whole)).key == key
 
         try:
-            minimal(
-                plan, self.whole, fails, lambda smaller: best.__setitem__(0, ordered(smaller, self.whole))
-            )
+            minimal(plan, self.whole, fails, lambda found: best.__setitem__(0, ordered(found, self.whole)))
             whole = True
         except Spent:
             whole = False
         shown = self.attempts(self.scenario, best[0])  # known, so that it costs nothing
-        self.found[key] = Shrunk(key, best[0], shown, at, self.attempts.spent - at, whole)
+        simpler = sum(1 for _ in smaller(best[0], self.whole))
+        self.found[key] = Shrunk(key, best[0], shown, at, self.attempts.spent - at, whole, simpler)
         return self.found[key]
 
     def _new(self, key: Key | None) -> bool:

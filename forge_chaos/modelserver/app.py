@@ -33,9 +33,9 @@ def application(answer: Answer, close: bool = False) -> Starlette:
         asked = asyncio.ensure_future(
             answer(_path(request), body, request.client.port if request.client else 0)
         )
-        gone = asyncio.ensure_future(_gone(request))
+        left = asyncio.ensure_future(gone(request))
         try:
-            await asyncio.wait({asked, gone}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({asked, left}, return_when=asyncio.FIRST_COMPLETED)
             if not asked.done():
                 return Response(status_code=499)  # nobody reads it
             status, said = asked.result()
@@ -45,7 +45,7 @@ def application(answer: Answer, close: bool = False) -> Starlette:
             status, said = 500, sse.dump(error("server_error", f"{type(broken).__name__}: {broken}"))
         finally:
             asked.cancel()
-            gone.cancel()
+            left.cancel()
         headers = {"connection": "close"} if close else {}
         headers |= waiting(status, said)
         kind = sse.content_type(said)
@@ -60,7 +60,7 @@ def _events(body: bytes) -> Iterator[bytes]:
     yield from sse.parts(body)
 
 
-async def _gone(request: Request) -> None:
+async def gone(request: Request) -> None:
     """Until the client has closed its end."""
     message: Any = {}
     while message.get("type") != "http.disconnect":

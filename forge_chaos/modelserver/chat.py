@@ -33,6 +33,7 @@ def view(body: Mapping[str, Any]) -> View:
     told: tuple[ToolCall, ...] = ()
     flat = False
     instructions = ""
+    said: list[tuple[str, int]] = []
     for message in body["messages"]:
         text = _text(message.get("content"))
         role, calls = message["role"], message.get("tool_calls") or ()
@@ -44,6 +45,8 @@ def view(body: Mapping[str, Any]) -> View:
             flat = flat or bool(found)
             if task is None:
                 task = flattened.said(text)
+            else:
+                said.append((text, len(pairs)))
         elif role == "assistant":
             for call in calls:
                 open_calls.setdefault(call["id"], []).append(len(pairs))
@@ -67,7 +70,7 @@ def view(body: Mapping[str, Any]) -> View:
     names = ANSWERS if forced else told_to.groups() if told_to else ()
     answer = next((name for name in names if name in tools), None)
     alone = flat or answer == flattened.ANSWER or body.get("parallel_tool_calls") is False
-    return View(task, tuple(pairs), tools, not tools or choice == "none", answer, alone)
+    return View(task, tuple(pairs), tools, not tools or choice == "none", answer, alone, tuple(said))
 
 
 def render(body: Mapping[str, Any], view: View, move: Move, number: str = "") -> dict[str, Any]:

@@ -99,6 +99,12 @@ def keyed(model: str, environment: Mapping[str, str]) -> bool:
     return where.key is not None or where.loopback
 
 
+def keyless(model: str, environment: Mapping[str, str]) -> str:
+    """What to say of a model that has no key."""
+    key = PROVIDERS[place(model, environment).provider].key_from
+    return f"no key for {model!r}: set {key} in the environment or .env."
+
+
 def paid(model: str, environment: Mapping[str, str]) -> bool:
     """May a request to this model cost money? Raises Misuse as `place`."""
     return not place(model, environment).loopback
@@ -108,8 +114,7 @@ def endpoint(model: str, environment: Mapping[str, str]) -> Endpoint:
     """The model behind a SPEC. Raises Misuse as `place`, without a key, and without httpx."""
     where = place(model, environment)
     if not keyed(model, environment):
-        key = PROVIDERS[where.provider].key_from
-        raise Misuse(f"no key for {model!r}: set {key} in the environment or .env.")
+        raise Misuse(keyless(model, environment))
     try:
         import httpx
     except ImportError:

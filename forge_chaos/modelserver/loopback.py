@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -51,11 +51,26 @@ def port(answer: Any, number: int = 0, close: bool = False) -> Iterator[int]:
     Raises Misuse when the port is taken.
     """
     try:
-        import uvicorn
-
         from forge_chaos.modelserver.app import application
     except ImportError as error:
-        raise Misuse(f"a model behind a port needs starlette and uvicorn: {error}. {WAY}") from None
+        raise _missing(error) from None
+    with served(application(answer, close), number) as taken:
+        yield taken
+
+
+@contextmanager
+def served(
+    application: Any, number: int = 0, leave: Callable[[], Awaitable[None]] | None = None
+) -> Iterator[int]:
+    """A port of 127.0.0.1 (0: any free one) at which an ASGI application is served in a thread. `leave` is awaited
+    there before it ends.
+
+    Raises Misuse when the port is taken.
+    """
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise _missing(error) from None
 
     over = asyncio.Event()
     began: asyncio.AbstractEventLoop | None = None
@@ -74,9 +89,11 @@ def port(answer: Any, number: int = 0, close: bool = False) -> Iterator[int]:
             began = asyncio.get_running_loop()
             if not self.should_exit:
                 await over.wait()
+            if leave is not None:
+                await leave()
 
     config = uvicorn.Config(
-        application(answer, close),
+        application,
         log_config=None,
         log_level="critical",
         lifespan="off",
@@ -94,6 +111,10 @@ def port(answer: Any, number: int = 0, close: bool = False) -> Iterator[int]:
         finally:
             server.stop()
             thread.join()
+
+
+def _missing(error: ImportError) -> Misuse:
+    return Misuse(f"a model behind a port needs starlette and uvicorn: {error}. {WAY}")
 
 
 def bound(number: int) -> socket.socket:

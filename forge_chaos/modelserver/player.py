@@ -11,7 +11,8 @@ from collections.abc import Mapping
 
 from forge_chaos.modelserver.move import Ask, Move, Say
 from forge_chaos.modelserver.run import Persona, Run
-from forge_chaos.modelserver.script import FORGOTTEN, advance, follow, knows
+from forge_chaos.modelserver.script import FORGOTTEN, advance, follow
+from forge_chaos.modelserver.turn import standing
 from forge_chaos.modelserver.view import Reply, View
 from forge_chaos.nouns import Scenario, ToolSpec
 
@@ -28,22 +29,27 @@ class Player:
         self._run: Run | None = None
         self._view: View | None = None
         self._awaited: Ask | None = None
+        self._turn = 1
         self.continued = 0
 
     def move(self, view: View, retry: bool = False) -> Move:
         """The next move. `retry`: the client asks again for the last one, which it did not get."""
         if retry:
             self.withdraw()
+        stands = standing(self._scenario, view)
+        if stands is not None and stands.turn > self._turn:
+            self._turn, self._ledger = stands.turn, {}  # what earlier turns asked is no business of this one
+            self._forget()
         self._before = self._ledger
         replies = self._extension(view)
         if self._run is not None and replies is not None:
-            self._run.mind.look(view, self._ledger)
+            self._run.look(view, self._ledger)
             self.continued += 1
         else:
             self._forget()
-            if not knows(self._scenario, view):
+            if stands is None:
                 return Say(FORGOTTEN)
-            self._run = Run(self._scenario, self._who, self._specs, view, self._ledger, self._clean)
+            self._run = Run(self._scenario, self._who, self._specs, view, self._ledger, self._clean, stands)
         move = follow(self._run, replies)
         self._ledger = advance(self._ledger, move)
         # Only a whole batch can be awaited: a part of one was filled up from what the history shows.
@@ -77,4 +83,4 @@ class Player:
 
 def _frame(view: View) -> tuple[object, ...]:
     """All that a view shows besides calls and replies."""
-    return view.task, view.tools, view.final_only, view.answer_tool, view.alone
+    return view.task, view.tools, view.final_only, view.answer_tool, view.alone, view.said

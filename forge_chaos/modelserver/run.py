@@ -11,6 +11,7 @@ from forge_chaos.errors import Misuse
 from forge_chaos.modelserver.mind import Mind, Step
 from forge_chaos.modelserver.move import Ask, Move, Say
 from forge_chaos.modelserver.trouble import Stuck, Trouble
+from forge_chaos.modelserver.turn import Standing
 from forge_chaos.modelserver.view import Reply, View
 from forge_chaos.nouns import Scenario, Solve, Task, ToolSpec
 from forge_chaos.solution import Shape
@@ -89,17 +90,27 @@ class Run:
         view: View | None = None,
         ledger: Mapping[str, int] | None = None,
         clean: bool = False,
+        stands: Standing | None = None,
     ) -> None:
-        if scenario.solve is None:
+        stands = stands or Standing(1, scenario.prompt, scenario.solve)
+        if stands.solve is None:
             raise Misuse(f"scenario {scenario.name!r} has no solution.py, so no scripted model can play it.")
-        self.scenario, self.who, self.clean = scenario, who, clean
-        task = Task(scenario.prompt, scenario.limits.steps, scenario.name)
+        self.scenario, self.who, self.clean, self.turn = scenario, who, clean, stands.turn
+        task = Task(stands.prompt, scenario.limits.steps, scenario.name, turn=stands.turn)
         detour = scenario.detour
+        self._part = stands.part
         self.mind = Mind(
-            specs, view, ledger, None if detour is None else lambda: _plainly(detour, task, self.mind)
+            specs,
+            None if view is None else stands.part(view),
+            ledger,
+            None if detour is None else lambda: _plainly(detour, task, self.mind),
         )
         self.whole = True  # does the last move ask for all that the solution waits for?
-        self._solving: Coroutine[Any, Any, Any] = _start(scenario.solve(task, Tools(self.mind, who.meet)))
+        self._solving: Coroutine[Any, Any, Any] = _start(stands.solve(task, Tools(self.mind, who.meet)))
+
+    def look(self, view: View, ledger: Mapping[str, int]) -> None:
+        """Take what the next request shows of this turn."""
+        self.mind.look(self._part(view), ledger)
 
     def send(self, replies: tuple[Reply, ...] | None) -> Move:
         """The move after these replies (None: the first one). Pauses are added up into `Ask.wait`."""

@@ -15,6 +15,7 @@ from forge_chaos.modelserver import keys
 from forge_chaos.modelserver.move import Ask, Move, Say
 from forge_chaos.modelserver.run import Persona, Run
 from forge_chaos.modelserver.trouble import Stuck
+from forge_chaos.modelserver.turn import standing
 from forge_chaos.modelserver.view import Reply, ToolCall, View
 from forge_chaos.nouns import Scenario, ToolSpec
 
@@ -33,9 +34,10 @@ def next_move(
 
     Raises SolutionError when `clean` and the solution raised by itself, Misuse when there is none.
     """
-    if not knows(scenario, view):
+    stands = standing(scenario, view)
+    if stands is None:
         return Say(FORGOTTEN)
-    run = Run(scenario, who, specs, view, ledger, clean)
+    run = Run(scenario, who, specs, view, ledger, clean, stands)
     try:
         return follow(run, None)
     finally:
@@ -72,12 +74,7 @@ def _answered(run: Run, ask: Ask) -> tuple[Reply, ...] | Move:
     for call in missing:
         if call.name not in view.tools:
             return run.end(Stuck(f"there is no tool {call.name}"))
-    return Ask(_numbered(missing, run.mind.ledger, view), ask.wait)
-
-
-def knows(scenario: Scenario, view: View) -> bool:
-    """Does the first user message still hold the prompt, white space aside?"""
-    return view.task is not None and " ".join(scenario.prompt.split()) in " ".join(view.task.split())
+    return Ask(_numbered(missing, run.mind.ledger, view, run.turn), ask.wait)
 
 
 def advance(ledger: Mapping[str, int], move: Move) -> Mapping[str, int]:
@@ -87,11 +84,14 @@ def advance(ledger: Mapping[str, int], move: Move) -> Mapping[str, int]:
     return Counter(ledger) + Counter(call.key for call in move.calls)
 
 
-def _numbered(calls: list[ToolCall], ledger: Mapping[str, int], view: View) -> tuple[ToolCall, ...]:
-    """The calls with ids of ours, never the same twice in a trial."""
+def _numbered(
+    calls: list[ToolCall], ledger: Mapping[str, int], view: View, turn: int
+) -> tuple[ToolCall, ...]:
+    """The calls with ids of ours, never the same twice in a trial: each turn has a thousand of its own."""
     used = Counter(call.key for call, _ in view.pairs if call is not None) | Counter(ledger)
+    first = 1000 * (turn - 1)
     named = []
     for call in calls:
-        named.append(replace(call, id=keys.call_id(call.key, used[call.key])))
+        named.append(replace(call, id=keys.call_id(call.key, first + used[call.key])))
         used[call.key] += 1
     return tuple(named)

@@ -44,7 +44,7 @@ class View:
     order; one half is None where the other stands alone. `tools` are the names offered; `final_only`:
     no call is possible, a last answer is asked for. `answer_tool` is the tool through which the answer
     must be given, where there is one. `alone`: one call a turn, since this wire joins the results of a batch
-    or the caller wants it so.
+    or the caller wants it so. `said` are the user's further messages, each with the number of pairs before it.
     """
 
     task: str | None
@@ -53,3 +53,4 @@ class View:
     final_only: bool = False
     answer_tool: str | None = None
     alone: bool = False
+    said: tuple[tuple[str, int], ...] = ()

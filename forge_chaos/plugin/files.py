@@ -47,11 +47,14 @@ class ChaosItem(pytest.Item):
         stated = chaos.stated()
         found = regression.read(self.path)
         agent = found.agent if not stated.asked else None
-        who = subject(stated, agent, found.scenario)
+        base = found.home(stated.base) if agent is not None else stated.base
+        places = (*stated.scenarios_dirs, *found.scenarios_dirs())
+        here = replace(stated, base=base, scenarios_dirs=places)
+        who = subject(here, agent, found.scenario, model=found.model)
         with chaos.seats.seat(who.setup) as seated:
             tried = trying.one(seated, ",".join(found.rules), found.scenario, found.seed)
         named = None if agent is not None else who.setup.agent
-        home = Path(who.setup.home or stated.start)
+        home = Path(who.setup.home or stated.start) if base == stated.base else stated.start
         again = saying.command(
             "forge-chaos",
             "replay",

@@ -77,17 +77,19 @@ async def loop(
     batch: Callable[..., Awaitable[list[Told]]] = together,
     enter: Callable[[Sequence[Call], Sequence[Told]], list[Message]] = answers,
     keep: Callable[[list[Message]], list[Message]] = whole,
+    left: Callable[[list[Message]], list[Message]] = reference.unanswered,
     cost: Callable[[Sequence[Call]], int] = len,
     guard: Callable[[], Any] = reference.Guard,
     refused: Callable[[Exception], str] = refused,
     limited: Callable[..., Awaitable[str]] = ask_last,
 ) -> str:
-    """The answer to `task.prompt`. `receive` is a reply as it enters the history, `keep` gives the history that is gone on with, `cost` the steps that a
-    batch takes."""
-    messages: list[Message] = [{"role": "user", "content": task.prompt}]
+    """The answer to `task.prompt`. `receive` is a reply as it enters the history, `keep` gives the history that is gone on with, `left` what stands before the user's next message where the turn
+    before was cut, `cost` the steps that a batch takes."""
+    messages: list[Message] = task.session.get("messages", [])
+    messages += [*left(messages), {"role": "user", "content": task.prompt}]
     watch, steps = guard(), 0
     while steps < task.max_steps:
-        messages = keep(messages)
+        messages = task.session["messages"] = keep(messages)
         try:
             reply = await ask(model, messages, tools.specs)
         except reference.NO_REPLY as refusal:

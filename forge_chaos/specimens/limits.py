@@ -109,3 +109,20 @@ async def jumps_over(task: Any, tools: Any, model: Any) -> str:
             return "the step limit is reached" if self.steps == task.max_steps else ""
 
     return await loop(replace(task, max_steps=10**9), tools, searcher(model, width=2), guard=Equal)
+
+
+async def runs_whole_batch(task: Any, tools: Any, model: Any) -> str:
+    """The step limit is looked at between two replies: what one reply asks for is run whole."""
+
+    class Afterwards:
+        steps = 0
+
+        def note(self, function: Any, failed: bool) -> str:
+            self.steps += 1
+            return ""
+
+        @property
+        def ended(self) -> str:
+            return "the step limit is reached" if self.steps >= task.max_steps else ""
+
+    return await loop(replace(task, max_steps=10**9), tools, model, guard=Afterwards)

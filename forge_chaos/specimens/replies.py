@@ -85,6 +85,18 @@ async def keeps_one_of_an_id(task: Any, tools: Any, model: Any) -> str:
     return await loop(task, tools, model, receive=receive)
 
 
+async def merges_equal(task: Any, tools: Any, model: Any) -> str:
+    """Equal calls of a reply are one call, which is answered once."""
+
+    def enter(calls: Sequence[Call], results: Sequence[Told]) -> list[Message]:
+        first: dict[str, tuple[Call, Told]] = {}
+        for call, told in zip(calls, results, strict=True):
+            first.setdefault(json.dumps(call["function"]), (call, told))
+        return answers([call for call, _ in first.values()], [told for _, told in first.values()])
+
+    return await loop(task, tools, model, enter=enter)
+
+
 async def remembers_by_id(task: Any, tools: Any, model: Any) -> str:
     """Results are kept by the id of their call, for the whole run: an id that comes again has its answer already."""
     known: dict[str, Told] = {}

@@ -200,6 +200,7 @@ BAD: tuple[Specimen, ...] = (
     _bad("limits", "counts_turns", (SUM, f"missing_file.never@1..:{ORDERS}", "looped")),
     _bad("limits", "loses_counts", (SUM, f"missing_file.never@1..:{ORDERS}", "looped")),
     _bad("limits", "jumps_over", (SUM, f"missing_file.never@1..:{ORDERS}", "looped")),
+    _bad("limits", "runs_whole_batch", (SUM, "bad_tool_call.flood", "looped")),
     _bad("limits", "boasts_at_limit", (SUM, f"missing_file.never@1..:{ORDERS}", "false_success")),
     _bad("limits", "counts_across_runs", Cell(SUM, f"tool_exception.runtime:{ORDERS}", "gave_up", 15)),
     _bad(
@@ -262,6 +263,7 @@ BAD: tuple[Specimen, ...] = (
         (SUM, "bad_tool_call.huge@1..", "looped"),
     ),
     _bad("replies", "keeps_one_of_an_id", (READS, "bad_tool_call.equal_ids", "violated:dropped_call")),
+    _bad("replies", "merges_equal", (READS, "bad_tool_call.twice", "violated:unanswered_call")),
     _bad("replies", "remembers_by_id", (SUM, "bad_tool_call.counted_ids@1..", "gave_up")),
     _bad("replies", "leaves_nameless", (SUM, "bad_tool_call.empty_ids", "violated:unanswered_call")),
     _bad("replies", "believes_reason", (SUM, "bad_tool_call.contradicted@2", "silent")),
@@ -371,6 +373,9 @@ BAD: tuple[Specimen, ...] = (
         (SUM, f"missing_file.never:{ORDERS}", "crashed"),
         apart=True,
     ),
+    _bad("turns", "leaves_calls_open", (SUM, f"cancelled.running:{ORDERS}", "violated:unanswered_call")),
+    _bad("turns", "outlives_cancel", (SUM, f"cancelled.running:{ORDERS}", "violated:after_turn")),
+    _bad("turns", "swallows_cancel", (SUM, f"cancelled.late:{ORDERS}", "violated:ignored_cancel")),
 )
 
 GOOD: tuple[Specimen, ...] = (

@@ -174,6 +174,43 @@ def test_the_scenarios_hash_is_a_warning_and_needs_not_be_there(tmp_path: Path) 
     assert "did not fire; the scenario has changed since." in stale.out
 
 
+def test_what_lies_beside_the_file_is_found_from_anywhere(tmp_path: Path) -> None:
+    folder = catalog.builtin("scenarios") / "sum_orders"
+    for path in folder.rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            write(tmp_path, {f"kept/sum_orders/{path.relative_to(folder)}": path.read_text()})
+    toml = tmp_path / "kept/sum_orders/scenario.toml"
+    toml.write_text(toml.read_text().replace("Add up", "Please add up"))
+    write(tmp_path / "kept", {"agents/sums.py": users.SUMS})
+    regression(tmp_path / "kept", 'agent = "agents/sums.py:honest"', 'hash = "b2:1"')
+    write(tmp_path, {"elsewhere/.keep": ""})
+    done = door(tmp_path / "elsewhere", "replay", "../kept/a.chaos.toml")
+    assert (done.code, done.out.count("gave_up, acceptable")) == (0, 1)
+    ours = catalog.load("sum_orders", 1).hash
+    assert f"{ours} now" not in done.err
+    assert "has changed" in done.err
+
+
+@pytest.mark.slow
+def test_the_search_for_a_new_place_finds_an_agent_beside_the_file(tmp_path: Path) -> None:
+    write(tmp_path / "kept", {"agents/sums.py": users.SUMS})
+    regression(tmp_path / "kept", 'agent = "agents/sums.py:honest"', rules="missing_file.never@9:read_file")
+    done = door(tmp_path, "replay", "kept/a.chaos.toml")
+    assert done.code == 1
+    place, _, line = done.last.partition(" && ")
+    assert place == f"cd {tmp_path / 'kept'}"
+    assert typed(tmp_path / "kept", line).code == 0
+
+
+def test_the_file_says_the_model(tmp_path: Path) -> None:
+    write(tmp_path, {"sums.py": users.SUMS})
+    done = replay(regression(tmp_path, 'agent = "sums.py:honest"', 'model = "own"'))
+    assert done.code == 0
+    done = replay(regression(tmp_path, 'model = "own"'))
+    assert (done.code, done.out) == (4, "")
+    assert "has no model of its own" in done.err
+
+
 def test_a_newer_version_is_refused(tmp_path: Path) -> None:
     path = regression(tmp_path) / "a.chaos.toml"
     path.write_text(path.read_text().replace("version = 1", "version = 2"))

@@ -613,11 +613,23 @@ def test_a_key_alone_chooses_no_model(run: Callable[..., Done]) -> None:
 def test_a_model_without_a_key_is_played_by_the_script_and_that_is_said(
     run: Callable[..., Done], tmp_path: Path
 ) -> None:
-    named = run("run", *SHORT, "--json", "--model", "openai:x", ANTHROPIC_API_KEY=KEY)
+    named = run("run", *SHORT, "--json", FORGE_CHAOS_MODEL="openai:x", ANTHROPIC_API_KEY=KEY)
     (tmp_path / ".env").write_text("FORGE_CHAOS_MODEL=openai:x\n")
     for done in (named, run("run", *SHORT, "--json")):
-        assert done.result["model"] == "scripted"
+        assert (done.code, done.result["model"]) == (0, "scripted")
         assert "no key for 'openai:x' in the environment or .env; the scripted model plays" in done.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["run", "fuzz"])
+def test_a_model_named_on_the_command_line_without_its_key_is_misuse(
+    command: str, run: Callable[..., Done], tmp_path: Path
+) -> None:
+    done = run(command, *SHORT, "--json", "--model", "openai:x", ANTHROPIC_API_KEY=KEY)
+    assert (done.code, done.out) == (4, "")
+    assert "no key for 'openai:x': set OPENAI_API_KEY in the environment or .env." in done.err
+    assert "Without --model the scripted model plays." in done.err
+    assert not (tmp_path / "reports").exists()
 
 
 @pytest.mark.slow
