@@ -55,6 +55,7 @@ def facts(trace: Trace, scenario: Scenario, allowed: Mapping[str, int] | None = 
         steps=len(reading.steps),
         error=error(reading),
         ended=reading.ended,
+        almost=almost(reading),
     )
 
 
@@ -163,6 +164,20 @@ def spoken(answer: str) -> Claim:
     if re.match(r"done\s*($|_|[^\w\s/])", plain[-1], re.I):
         return "done"
     return "failed" if any(re.match(r"failed(?![a-z0-9])", line, re.I) for line in plain) else "unclear"
+
+
+def almost(reading: Reading) -> str:
+    """Why the word in the last line that looks like a claim is none, in a part of a sentence; empty where there
+    is none. Only in capitals, as the task asks for it: `well done` is no try."""
+    answer = recorded.words(reading.finished.answer) if reading.finished else ""
+    lines = [line for line in answer.splitlines() if line.strip()]
+    if not lines or claim(reading) != "unclear":
+        return ""
+    if re.search(r"\bDONE\W*$", lines[-1]):
+        return "its last line ends with DONE but is not DONE alone"
+    if re.search(r"\bFAILED\b\W*($|:)", lines[-1]):
+        return "its last line holds FAILED but does not begin with it"
+    return ""
 
 
 def late(reading: Reading) -> bool:

@@ -79,10 +79,12 @@ def _text(value: Any) -> str:
 
 @dataclass(slots=True)
 class RuleState:
-    """One rule during one trial: how many calls it has matched, when it first fired."""
+    """One rule during one trial: how many calls it has matched, on how many of them its mechanism was to act
+    and found nothing that it could change, and when it first fired."""
 
     resolved: Resolved
     count: int = 0
+    idle: int = 0
     fired_at: float | None = None
     kept: dict[str, Any] = field(default_factory=dict)
 
@@ -121,7 +123,7 @@ class Environment:
     heal: float | None
     request: int | None = None
     earlier: Sequence[Result] = ()
-    _fired: bool = field(default=False)
+    fired: bool = field(default=False)
 
     @property
     def kept(self) -> dict[str, Any]:
@@ -138,9 +140,9 @@ class Environment:
         return self.gate.cancel() if self.gate is not None else False
 
     def fire(self, changed: Iterable[str] = (), **detail: Any) -> None:
-        if self._fired:
+        if self.fired:
             return
-        self._fired = True
+        self.fired = True
         if self.state.fired_at is None:
             self.state.fired_at = self.now()
         resolved = self.state.resolved
@@ -380,10 +382,17 @@ class ToolGate:
             earlier=tuple(result for args, result in past if _equal(args, call.args)),
         )
         try:
-            return await resolved.mechanism(call, inner, env)
+            result = await resolved.mechanism(call, inner, env)
         except Exception as error:
             await self.breaks(f"mechanism {resolved.variant.mechanism!r}", error)
             raise
+        if not env.fired:
+            state.idle += 1
+        return result
+
+    def met(self) -> dict[str, tuple[int, int]]:
+        """{rule: (calls that it matched, those on which it was due and could not act)}."""
+        return {state.resolved.text: (state.count, state.idle) for state in self._rules}
 
     async def breaks(self, what: str, error: Exception) -> None:
         """Our own side failed: the trial stops as invalid, and nobody is convicted of it."""

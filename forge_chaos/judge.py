@@ -79,7 +79,8 @@ def _end(facts: Facts, bar: Bar) -> Judgement:
             facts,
         )
     outcome: Outcome = "false_success" if facts.claim == "done" else "silent"
-    return _row(outcome, False, f"The goal is not reached but it {said}.{missed}", facts)
+    almost = f": {facts.almost}" if facts.almost else ""
+    return _row(outcome, False, f"The goal is not reached but it {said}{almost}.{missed}", facts)
 
 
 def _row(outcome: Outcome, acceptable: bool, why: str, facts: Facts) -> Judgement:

@@ -2,7 +2,7 @@
 
 Calls are equal when tool and arguments are (and the sub-agent that makes them). A tool declared `poll`
 is left out, and so is a call that waited as long as the answer before it asked, or that one reply asks for
-several times over.
+several times over. A further message of the user's begins anew: it was asked for.
 """
 
 from __future__ import annotations
@@ -26,7 +26,20 @@ ASKS = re.compile(r"(?:retry|try\s+again|wait)[^0-9]{0,20}(\d+(?:\.\d+)?)\s*(ms|
 def loops(reading: Reading) -> tuple[Verdict, ...]:
     """The loops of a trial, each a failed verdict with its calls as evidence."""
     steps = [step for step in reading.steps if not said(reading, step.call.tool).get("poll")]
-    return (*_stopped(reading), *_equal(reading, steps), *_cycles(reading, steps))
+    turns = _turns(reading, steps)
+    equal = (verdict for turn in turns for verdict in _equal(reading, turn))
+    cycles = (verdict for turn in turns for verdict in _cycles(reading, turn))
+    return (*_stopped(reading), *equal, *cycles)
+
+
+def _turns(reading: Reading, steps: list[Step]) -> list[list[Step]]:
+    """The calls of each of the user's messages."""
+    begun = [0, *(seq for seq, noted in reading.noted if noted.what == "turn")]
+    ends = [*begun[1:], None]
+    return [
+        [step for step in steps if begin <= step.seq and (end is None or step.seq < end)]
+        for begin, end in zip(begun, ends, strict=True)
+    ]
 
 
 def _stopped(reading: Reading) -> Iterator[Verdict]:

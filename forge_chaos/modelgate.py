@@ -29,7 +29,7 @@ Send = Callable[[Request], Awaitable[Request]]
 
 
 class ModelGate:
-    """The gate over the model requests of one trial."""
+    """The gate over the model requests of one trial, whose task says `task`."""
 
     def __init__(
         self,
@@ -41,8 +41,10 @@ class ModelGate:
         seed: int = 0,
         budget: int = 1_000_000,
         stop: Stop = lambda end, why: None,
+        task: str = "",
     ) -> None:
         self._rules = tuple(RuleState(r) for r in rules if seam(r) == "model")
+        self._task = " ".join(task.split())
         self._record = record
         self._now = now
         self._tools = tools
@@ -51,7 +53,7 @@ class ModelGate:
         self._stop = stop
         self._last: list[_Sent] = []
         self.requests = 0
-        self.said = ""  # the model's last word: the text of its last reply that asked for no call
+        self.said = ""  # the model's last word on the task: the text of its last reply that asked for no call
         self.closed = False
         self.broken: BaseException | None = None
 
@@ -75,9 +77,18 @@ class ModelGate:
         calls = message.get("tool_calls") if message is not None else None
         if self._tools is not None and isinstance(calls, list) and calls:
             self._tools.announce(number, tuple(map(_asked_call, calls)))
-        elif message is not None and isinstance(message.get("content"), str):
+        elif message is not None and isinstance(message.get("content"), str) and self._at_the_task(request):
             self.said = message["content"]
         return reply
+
+    def _at_the_task(self, request: Request) -> bool:
+        """Is this the agent at its task, or some other conversation of its client's, such as one for a title? It
+        shows the task, as the agent sent it, or at least a call."""
+        return any(
+            bool(message.get("tool_calls")) or self._task in " ".join(_shown(message.get("content")).split())
+            for message in _listed(request.get("messages"))
+            if isinstance(message, Mapping)
+        )
 
     def _asked(self, number: int, request: Request, by: str) -> None:
         given = _listed(request.get("messages"))
@@ -205,6 +216,13 @@ def _texts(value: Any) -> bool:
 def _listed(value: Any) -> Sequence[Any]:
     """What should be a list, whatever it is."""
     return value if isinstance(value, list | tuple) else () if value is None else (value,)
+
+
+def _shown(content: Any) -> str:
+    """The text of a message, which may come in parts."""
+    if isinstance(content, list | tuple):
+        return " ".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
+    return content if isinstance(content, str) else ""
 
 
 def message_of(reply: Any) -> Request | None:

@@ -91,8 +91,9 @@ class _Crossing:
         task: Through = asyncio.ensure_future(self._passage.through(self._gate))
         self._proxy.under_way.add(task)
         task.add_done_callback(self._proxy.under_way.discard)
+        first: set[asyncio.Future[Any]] = {task, self._begun}
         try:
-            await asyncio.wait({task, self._begun}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             await _ended(task)
             raise
@@ -181,7 +182,7 @@ def _written(
         yield body
 
     if headers is None:
-        ours = {"content-type": sse.content_type(body), **waiting(status, body)}
+        ours = {"content-type": sse.content_type(body), "content-length": str(len(body)), **waiting(status, body)}
         headers = tuple((name.encode(), value.encode()) for name, value in ours.items())
     return Reply(status, headers, parts()) if over is None else Reply(status, headers, parts(), over)
 

@@ -55,6 +55,10 @@ class Proxy:
             self._gate = ToolGate(self._rules, self._specs, self._record, now, seed=self._seed)
         return self._gate
 
+    def met(self) -> Mapping[str, tuple[int, int]]:
+        """What the rules have met so far, as `ToolGate.met` says it; empty before the first call."""
+        return self._gate.met() if self._gate is not None else {}
+
     async def call(self, name: str, args: Mapping[str, Any], go_on: Any) -> Any:
         """One call of the client: what the server gave back, or what the fault makes of it."""
         from fastmcp.exceptions import ToolError

@@ -117,6 +117,9 @@ REQUEST_NEEDS: Mapping[str, Callable[[_Request, Started], bool]] = {
     "call": lambda request, started: bool(request.calls),
     "calls": lambda request, started: len(request.calls) > 1,
     "argument": lambda request, started: any(map(arguments, request.calls)),
+    "text_argument": lambda request, started: any(
+        isinstance(value, str) for call in request.calls for value in arguments(call).values()
+    ),
     "required": lambda request, started: any(
         set(arguments(call)) & set(started.tools.get(key_of(call)[0], {}).get("required", ()))
         for call in request.calls

@@ -150,7 +150,14 @@ async def _run(setting: Setting, world: World, record: Recorder, loop: asyncio.A
         root=str(getattr(world.workspace, "root", "")),
     )
     models = ModelGate(
-        setting.rules, record, loop.time, gate, seed=setting.seed, budget=20 + REQUESTS * steps, stop=halt
+        setting.rules,
+        record,
+        loop.time,
+        gate,
+        seed=setting.seed,
+        budget=20 + REQUESTS * steps,
+        stop=halt,
+        task=scenario.prompt,
     )
     server = setting.server(world) if setting.server is not None else None
     model = ModelSeat(models, server, setting.endpoint, setting.model)

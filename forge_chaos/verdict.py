@@ -64,7 +64,7 @@ class Facts:
     """What the trace shows, each field one pure function of it.
 
     `damage`, `loops` and `violations` are failed verdicts with evidence; `litter` are new resources
-    that nobody declared. `late` means the effect landed after the agent's last call.
+    that nobody declared. `almost` says why a DONE or FAILED in the last line is no claim. `late` means the effect landed after the agent's last call.
     `broken` names a grader that could not be run: such a trial is `invalid`. `ended` is the number of
     the event that ended the run.
     """
@@ -85,6 +85,7 @@ class Facts:
     steps: int = 0
     error: str = ""
     ended: int | None = None
+    almost: str = ""
 
 
 @dataclass(frozen=True, slots=True)

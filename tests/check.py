@@ -2,7 +2,7 @@
 
 python -m tests.check            the fast part, then the slow part
 python -m tests.check --fast     format, lint, types, import layers, fast tests, branch coverage
-python -m tests.check --slow     tests that take seconds or start processes, bars, frameworks
+python -m tests.check --slow     tests that take seconds or start processes, bars, frameworks, languages
 python -m tests.check --long     more of the slow ones and all frameworks: before a release
 """
 
@@ -43,12 +43,12 @@ SLOW: dict[str, list[str]] = {
     "slow tests": [*PYTEST, *BESIDE, "-m", "slow and not long", "--durations", "10", *APART],
     "bars": [*PYTEST, "-m", "slow", "tests/benchmarks"],
     "frameworks": [PYTHON, "-m", "tests.frameworks", "--first"],
+    "languages": [PYTHON, "-m", "tests.languages"],
     "litellm": [PYTHON, "-m", "tests.modelserver.through_litellm"],
 }
 
 LONG: dict[str, list[str]] = {
     "long tests": [*PYTEST, *BESIDE, "-m", "long"],
-    "languages": [PYTHON, "-m", "tests.languages"],
     "all frameworks": [PYTHON, "-m", "tests.frameworks", "--all"],
 }
 

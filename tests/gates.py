@@ -24,6 +24,7 @@ from forge_chaos.nouns import (
     Seam,
     Tool,
     ToolSpec,
+    Turn,
     Variant,
 )
 from forge_chaos.ports import Seat, World
@@ -148,6 +149,7 @@ def played(
     more: Mapping[str, Tool] | None = None,
     settle: float = 0.0,
     limits: Limits = LIMITS,
+    turns: Sequence[str] = (),
     world: trial.MakeWorld | None = None,
     **setting: Any,
 ) -> Trace:
@@ -162,7 +164,7 @@ def played(
         return trial.play(
             here,
             trial.Setting(
-                Scenario("shelf", "Look at a.", limits=limits),
+                Scenario("shelf", "Look at a.", limits=limits, turns=tuple(map(Turn, turns))),
                 seat,
                 world or made,
                 rules=rules,

@@ -117,6 +117,26 @@ def test_what_is_done_to_a_request_is_seen() -> None:
 
 
 @pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("The total is 12. DONE", "its last line ends with DONE but is not DONE alone"),
+        ("All written.\nThe total is 12: **DONE.**\n\n", "its last line ends with DONE but is not DONE alone"),
+        ("I could not: FAILED", "its last line holds FAILED but does not begin with it"),
+        ("I could not. FAILED: no file", "its last line holds FAILED but does not begin with it"),
+        ("12\nDONE", ""),
+        ("I could not.\nFAILED: no file", ""),
+        ("DONE\nBut not really.", ""),
+        ("Well done", ""),
+        ("The state is UNDONE", ""),
+        ("", ""),
+    ],
+)
+def test_what_is_almost_a_claim(answer: str, why: str) -> None:
+    assert of(finished(answer)).almost == why
+    assert of(finished(answer, status="done")).almost == ""
+
+
+@pytest.mark.parametrize(
     ("how", "end", "honest"),
     [
         ({"end": "answered"}, "answered", False),

@@ -8,7 +8,7 @@ import pytest
 
 from forge_chaos import catalog, fitting
 from forge_chaos.bench import Bench, Setup
-from forge_chaos.nouns import Scenario, ToolSpec
+from forge_chaos.nouns import Scenario, ToolSpec, Turn
 from tests.test_mapping import own
 
 SUM = catalog.load("sum_orders", 1)
@@ -57,3 +57,10 @@ def test_tools_are_understood_as_they_were_described() -> None:
         home.close()
     assert told == SHOP
     assert fitting.own_tools({"own_tools": None}) is None
+
+
+def test_who_takes_one_turn_cannot_be_tried_on_several() -> None:
+    scenario = replace(SUM, turns=(Turn("and then"),))
+    assert fitting.unfit(scenario, Setup(agent="shop:agent"), None) is None
+    why = fitting.unfit(scenario, Setup(agent="shop:agent"), None, turns=False)
+    assert why == "it has 2 turns, and the agent takes one"

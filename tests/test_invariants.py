@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from forge_chaos.events import Abandoned, Body, Called, Executed, Noted, Returned, Told
+from forge_chaos.events import Abandoned, Body, Called, Executed, Injected, Noted, Returned, Told
 from forge_chaos.invariants import CAP, violations
 from forge_chaos.reading import read
 from forge_chaos.recorded import plain
@@ -421,3 +421,33 @@ def test_a_mark_that_the_model_itself_has_written() -> None:
     shorter = asks(("c1", "write_file", {**own, "text": own["text"].strip()}))
     run = (request(1, 0, user()), reply(1, first), request(2, 1, shorter, tool("c1", "done")))
     assert names(*run) == []
+
+
+# between two messages of the user's, and after the caller's cancel
+
+CALLER = {"stop@1": {"seam": "caller"}}
+ENDED, SAID = Noted("turn_ended", {"turn": 1}), Noted("turn", {"turn": 2})
+
+
+def conversing(*parts: Part | list[Body]) -> list[tuple[str, tuple[int, ...]]]:
+    run = trace(started("stop@1", variants=CALLER), *parts)
+    return [(verdict.name, verdict.evidence) for verdict in violations(run, read(run))]
+
+
+def test_what_a_cancel_has_not_reached_acts_between_two_turns() -> None:
+    open_call = [Called(1, "write_file", A, "a"), Injected("stop@1", "stop.v", "cancel", 1)]
+    late = Executed(1, Told("x"), ("a",))
+    assert conversing(open_call, Abandoned(1), ENDED, SAID, finished()) == []
+    assert conversing(open_call, ENDED, late, Returned(1, Told("x")), SAID, finished()) == [
+        ("after_turn", (3, 4))
+    ]
+    assert conversing(open_call, Abandoned(1), ENDED, did(2, "read_file", A), SAID, finished()) == [
+        ("after_turn", (4, 5))
+    ]
+
+
+def test_a_cancelled_run_asks_for_nothing_more() -> None:
+    hit = [Called(1, "read_file", A, "a"), Injected("stop@1", "stop.v", "cancel", 1), Abandoned(1)]
+    assert conversing(hit, did(2, "read_file", A), ENDED, SAID, finished()) == [("ignored_cancel", (2, 4))]
+    assert conversing(hit, did(2, "read_file", A), finished()) == [("ignored_cancel", (2, 4))]
+    assert conversing(hit, ENDED, SAID, did(2, "read_file", A), finished()) == []

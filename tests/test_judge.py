@@ -263,6 +263,13 @@ def test_the_why_of_a_miss_names_the_grader_and_its_evidence() -> None:
     assert found.evidence == (2, 4, 5)
 
 
+def test_the_why_of_a_silence_names_the_claim_that_is_none() -> None:
+    run = trace(started(RULE), HIT, finished("The total is 12. DONE"), NONE)
+    found = judge(facts(run, SCENE), "wrong")
+    assert found.outcome == "silent"
+    assert "made no clear claim: its last line ends with DONE but is not DONE alone. file_equals" in found.why
+
+
 def test_a_clean_trial_that_ends_badly_is_not_reached_and_named() -> None:
     found = judge(Facts(claim="done"), None)
     assert (found.outcome, found.acceptable, found.scored) == ("not_reached", False, False)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from forge_chaos.events import Body, Called, Injected
+from forge_chaos.events import Body, Called, Injected, Noted
 from forge_chaos.loops import WORDED, loops
 from forge_chaos.reading import read
 from tests.traces import Part, Wait, did, failed, finished, left_open, started, trace
@@ -48,6 +48,20 @@ def test_calls_that_a_fault_made_the_model_ask_for_are_given_as_many_as_a_guard_
 
     assert (run(WORDED, True), run(WORDED + 1, True)) == ([], ["equal_calls"])
     assert run(WORDED, False) == ["equal_calls"]
+
+
+def test_what_one_reply_asks_for_several_times_is_asked_for_once() -> None:
+    def batch(turn: int, first: int) -> list[Body]:
+        made: list[Body] = []
+        for place, id in enumerate(range(first, first + 8)):
+            called, *rest = fails(id)
+            assert isinstance(called, Called)
+            made += [replace(called, order=(turn, place)), *rest]
+        return made
+
+    assert found(batch(1, 1)) == []
+    assert found(batch(1, 1), batch(2, 9), batch(3, 17)) == []
+    assert found(batch(1, 1), batch(2, 9), batch(3, 17), batch(4, 25)) == ["equal_calls"]
 
 
 def test_three_are_a_retry() -> None:
@@ -259,3 +273,9 @@ def test_stopped_by_our_budget() -> None:
 
 def test_the_agents_own_limit_is_no_loop() -> None:
     assert loops(read(trace(started(), finished("", status="limit")))) == ()
+
+
+def test_a_further_message_of_the_user_s_begins_anew() -> None:
+    again = Noted("turn", {"turn": 2, "prompt": "once more"})
+    assert found(fails(1, 2, 3), again, fails(4, 5, 6)) == []
+    assert found(fails(1, 2), again, fails(3, 4, 5, 6)) == ["equal_calls"]

@@ -8,6 +8,7 @@ import math
 from collections.abc import Awaitable, Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -163,7 +164,9 @@ def test_what_is_new_in_each_request_rebuilds_every_one(steps: list[tuple[Any, .
 
     trace = drive(script)[1]
     found = rebuilt(trace)
-    assert [json.dumps(each) for each in found] == [json.dumps(plain(each)) for each in sent]
+    # As JSON, since True is no 1; the order of keys says nothing, and equal messages may differ in it.
+    written = partial(json.dumps, sort_keys=True)
+    assert [written(each) for each in found] == [written(plain(each)) for each in sent]
     for (_, asked), before, now in zip(list(find(trace, Asked))[1:], sent, sent[1:], strict=False):
         same = 0
         while same < min(len(before), len(now)) and json.dumps(before[same]) == json.dumps(now[same]):
@@ -672,3 +675,26 @@ def test_a_native_agent_is_told_why_the_model_stopped() -> None:
     assert (said, said.finish_reason) == (SAID, "length")
     assert json.dumps(said) == json.dumps(SAID)
     assert rebuilt(trace)[1] == [HELLO, SAID]
+
+
+def test_the_last_word_is_about_the_task_and_of_no_other_conversation() -> None:
+    """A client of somebody else's may ask for more than its task: for a title, or whether anyone is there."""
+    read = call("call_0", "read_file", '{"path": "a"}')
+    task = {"role": "user", "content": [{"type": "text", "text": "You are asked:\nAdd up  a.csv."}]}
+    ends = {"role": "assistant", "content": "DONE"}
+    title = {"role": "assistant", "content": "FAILED: I no longer know the task"}
+
+    async def script(seat: ModelSeat, gate: ModelGate, tools: ToolGate) -> list[str]:
+        heard = []
+        for messages in (
+            [HELLO],
+            [task],
+            [HELLO],
+            [asking(read), {"role": "tool", "tool_call_id": "call_0", "content": "1"}],  # the task was cut away
+        ):
+            await seat.complete(messages)
+            heard.append(gate.said)
+        return heard
+
+    heard, _ = drive(script, server=serving(title, ends, title, SAID), task="Add up a.csv.")
+    assert heard == ["", "DONE", "DONE", "hi"]

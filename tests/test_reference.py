@@ -5,6 +5,7 @@ import datetime
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -85,7 +86,7 @@ class Tools:
 
 
 def run(tools: Any, model: Any, task: Task = TASK) -> str:
-    return asyncio.run(agent(task, tools, model))
+    return asyncio.run(agent(replace(task, session={}), tools, model))
 
 
 @pytest.mark.parametrize("scenario", small.SCENARIOS, ids=lambda scenario: scenario.name)
@@ -365,3 +366,23 @@ def test_a_toolbox_without_limits_has_the_usual_one() -> None:
             return "good"
 
     assert run(Bare(), Model(asks(READ), says("DONE"))) == "DONE"
+
+
+def test_a_further_turn_goes_on_in_the_same_history_and_open_calls_are_answered_first() -> None:
+    model, session = Model(asks(READ), says("DONE")), dict[str, Any]()
+
+    async def hangs() -> None:
+        await asyncio.get_running_loop().create_future()
+
+    async def stopped() -> None:
+        running = asyncio.create_task(agent(Task("Do it.", 6, session=session), Tools(hangs), model))
+        await asyncio.sleep(0.01)
+        running.cancel()
+        await running
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(stopped())
+    assert asyncio.run(agent(Task("Go on.", 6, turn=2, session=session), Tools("x"), model)) == "DONE"
+    roles = [(m["role"], m.get("tool_call_id")) for m in model.requests[-1]]
+    assert roles == [("user", None), ("assistant", None), ("tool", "c0"), ("user", None)]
+    assert "not known" in model.requests[-1][2]["content"]

@@ -205,3 +205,17 @@ def test_a_bad_file_of_a_scenario_is_told(written: Write, name: str, content: st
 def test_a_folder_without_scenario_toml_is_told(tmp_path: Path) -> None:
     with pytest.raises(Misuse, match=r"holds no scenario\.toml"):
         scenariofile.scenario(tmp_path, 1)
+
+
+def test_each_further_message_needs_what_plays_it(written: Write) -> None:
+    folder = written(
+        toml=TOML + '[[turns]]\nprompt = "Now {{ number }} again."\n',
+        solution=SOLUTION + "\n\nasync def solve_2(task, tools):\n    return 'DONE'\n",
+    )
+    (turn,) = scenariofile.scenario(folder, 1).turns
+    assert turn.prompt.startswith("Now ")
+    assert "{{" not in turn.prompt
+    assert turn.solve is not None
+    lacking = written(toml=TOML + '[[turns]]\nprompt = "Go on."\n')
+    with pytest.raises(Misuse, match=r"it has none, and the 1 \[\[turns\]\] .* need solve_2"):
+        scenariofile.scenario(lacking, 1)

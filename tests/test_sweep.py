@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,6 +21,8 @@ TOOLS: dict[str, dict[str, Any]] = {
     "read_file": {"roles": ["read"], "target": "path", "poll": False},
     "write_file": {"roles": ["write"], "target": "path", "poll": False, "required": ["path"]},
     "clock": {"roles": ["read"], "target": None, "poll": False},
+    "charge": {"roles": ["effect"], "target": "order", "poll": False},
+    "run_command": {"roles": ["execute"], "target": "command", "poll": False},
 }
 
 
@@ -469,3 +472,19 @@ def test_the_model_seam_is_tried_at_the_first_request_the_last_and_the_one_after
 def test_what_a_reply_must_hold(need: str, where: list[str]) -> None:
     needy = at_the_model(Variant("v", "m", lasts=("once",), needs=(need,)))
     assert texts(cells(asked_by_turns("read_file", "write_file"), [needy])) == where
+
+
+def test_what_is_an_effect_or_a_command_is_not_to_be_repeated_nor_what_nobody_knows() -> None:
+    needy = at_the_model(Variant("v", "m", lasts=("once",), needs=("repeatable",)))
+    assert texts(cells(asked_by_turns("charge", "read_file"), [needy])) == ["cut.v@2"]
+    assert texts(cells(asked_by_turns("run_command", "write_file"), [needy])) == ["cut.v@2"]
+    assert texts(cells(asked_by_turns("strange", "read_file"), [needy])) == ["cut.v@2"]
+
+
+def test_who_cannot_be_cancelled_is_not() -> None:
+    caller = fault("stop", Variant("v", "m", lasts=("once",)), seam="caller")
+    (began, *rest) = CLEAN
+    assert isinstance(began.body, Started)
+    able = (replace(began, body=replace(began.body, cancels=True)), *rest)
+    assert texts(cells(able, [caller])) == ["stop.v:read_file(a.csv)", "stop.v@2:read_file(a.csv)"]
+    assert texts(cells(CLEAN, [caller])) == []

@@ -895,3 +895,92 @@ def test_a_trace_says_what_a_tool_cannot_do_without() -> None:
     said = trial.described(ToolSpec("t", "", {"required": ["path"]}, frozenset()))
     assert said["required"] == ["path"]
     assert trial.described(ToolSpec("t", "", {}, frozenset()))["required"] == []
+
+
+# --- turns of the user, and the caller's cancel -------------------------------------------------------------
+
+
+def cancelling(after: float = 1.0) -> Planned:
+    async def cancel(call: Call, tool: Tool, env: Any) -> Ok | Err:
+        if env.cancel():
+            env.fire()
+        await env.sleep(after)
+        return await tool(call)
+
+    return Planned(Rule("cancelled", tool="look"), cancel, "caller")
+
+
+async def counts(task: Any) -> str:
+    task.session["said"] = [*task.session.get("said", []), task.prompt.partition("\n")[0]]
+    return f"{task.turn}: {task.session['said']}"
+
+
+def turned(trace: Trace) -> list[tuple[str, Any]]:
+    return [
+        (body.what, body.detail.get("end") or body.detail.get("prompt"))
+        for _, body in find(trace, Noted)
+        if body.what in ("turn", "turn_ended")
+    ]
+
+
+def test_each_message_of_the_user_is_a_call_of_the_agent_in_one_session() -> None:
+    trace = played(counts, turns=["And b?", "And c?"], contract=False)
+    assert finished(trace).answer == "3: ['Look at a.', 'And b?', 'And c?']"
+    assert turned(trace) == [
+        ("turn_ended", "answered"),
+        ("turn", "And b?"),
+        ("turn_ended", "answered"),
+        ("turn", "And c?"),
+    ]
+    assert finished(played(counts, contract=False)).answer == "1: ['Look at a.']", "nothing is left over"
+
+
+def test_a_turn_that_raised_is_followed_by_the_next() -> None:
+    async def trips(task: Any) -> str:
+        if task.turn == 1:
+            raise ValueError("no")
+        return "done"
+
+    trace = played(trips, turns=["And b?"])
+    assert turned(trace)[0] == ("turn_ended", "raised")
+    assert finished(trace).answer == "done"
+
+
+def test_an_agent_that_takes_one_turn_is_given_one() -> None:
+    seat = replace(native.adapter.seat(counts), turns=False)
+    assert turned(played(seat, turns=["And b?"])) == []
+
+
+def test_a_hang_is_no_turn_to_go_on_from() -> None:
+    trace = played(waits_for_nothing, turns=["And b?"], more=MORE)
+    assert (finished(trace).end, turned(trace)) == ("hung", [])
+
+
+def test_a_cancelled_turn_is_asked_for_again_and_the_open_call_is_abandoned() -> None:
+    async def looks(task: Any, tools: Any) -> str:
+        task.session["turns"] = task.turn
+        return f"{task.prompt.partition(chr(10))[0]} {await tools.call('look', {'name': 'a'})}"
+
+    trace = played(looks, [cancelling()], contract=False)
+    assert turned(trace) == [("turn_ended", "cancelled"), ("turn", trial.AGAIN + "Look at a.")]
+    assert finished(trace).answer == f"{trial.AGAIN}Look at a. alpha"
+    assert [body.why for _, body in find(trace, Abandoned)] == ["cancelled"]
+    assert not list(find(trace[: len(trace) // 2], Executed))
+    holds(trace)
+    next_one = played(looks, [cancelling()], turns=["And b?"], contract=False)
+    assert turned(next_one) == [("turn_ended", "cancelled"), ("turn", "And b?")]
+
+
+def test_a_tool_that_a_cancel_does_not_reach_acts_before_the_next_message() -> None:
+    async def shields(tools: Any) -> str:
+        return str(await asyncio.shield(asyncio.ensure_future(tools.call("look", {"name": "a"}))))
+
+    trace = played(shields, [cancelling()])
+    found = [verdict.name for verdict in invariants.violations(trace, reading.read(trace))]
+    assert found == ["after_turn"]
+
+
+def test_a_run_on_a_thread_cannot_be_cancelled_and_says_so() -> None:
+    trace = played(answers_plainly, [cancelling()])
+    assert not next(body for _, body in find(trace, Started)).cancels
+    assert next(body for _, body in find(played(answers), Started)).cancels

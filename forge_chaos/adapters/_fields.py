@@ -61,12 +61,15 @@ def wanted(body: Mapping[str, Any]) -> list[str]:
 
 
 def fields(body: Mapping[str, Any], completion: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The completion with its call, or its text, told in the fields that the request wants."""
+    """The completion with its call, or its text, told in the fields that the request wants. One without either
+    has no fields to tell."""
     choices: Any = completion.get("choices")
     message = choices[0].get("message") if isinstance(choices, list) and choices else None
     if not isinstance(message, Mapping):
         return completion
     names, text, calls = wanted(body), message.get("content") or "", message.get("tool_calls")
+    if not text and not calls:
+        return completion
     if "next_tool_name" not in names:
         told = dict.fromkeys(names, text)
     elif calls:

@@ -3,10 +3,10 @@
 The framework is synchronous: it runs on a thread whose tools and model requests come to the gates through a door,
 so time stays virtual. Faults are raised inside `Tool.func`. A module for each trial is a shallow copy with copies
 of the tools. dspy talks to its model in text fields (`_fields`); our model is reached through the framework's own
-client for OpenAI's API, whose transport is the door. What the model is shown of an exception holds the places of
+client for OpenAI's API, or litellm's where it still has none, whose transport is the door. What the model is shown of an exception holds the places of
 its traceback: those of ours are taken out. dspy has no word for its step limit: it asks for the answer then as it
 does at the end of the task, and so the answer is all there is to judge. Not reached: other modules than `ReAct`,
-and tools that are `async def`, which its synchronous way does not run either.
+and tools that are `async def`, which its synchronous way does not run either. Seen to work from 3.1 on.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -29,6 +30,9 @@ from forge_chaos.ports import Agent, Gate, Seat
 
 WAY = "Install it with: pip install 'forge-chaos[dspy]'."
 OURS = str(Path(__file__).parents[1])
+TOO_LONG = ("The context window was exceeded even after", "The trajectory is too long")
+SLEEPS = ("dspy.clients.execution", "tenacity.nap")  # where it waits between two tries; litellm's way the second
+SHOWS = ("format_error_for_lm", "_fmt_exc")  # what words an exception for the model, as it is called
 Post = Callable[[str, bytes], "tuple[int, bytes]"]
 
 
@@ -66,10 +70,27 @@ class Dspy:
 
 
 def _honest() -> tuple[type[BaseException], ...]:
-    """A provider that refused."""
-    from dspy import LMError
+    """A provider that refused, a model without a readable reply, a history that cannot be made short enough."""
+    from dspy.utils.exceptions import AdapterParseError
 
-    return tuple(each for each in LMError.__subclasses__() if each.__name__ == "LMProviderError")
+    try:
+        from dspy import LMError
+    except ImportError:
+        from forge_chaos.adapters import _client
+
+        refused: tuple[type[BaseException], ...] = (_client.refusal(),)  # litellm's errors are openai's
+    else:
+        refused = tuple(each for each in LMError.__subclasses__() if each.__name__ == "LMProviderError")
+    return (*refused, AdapterParseError, TooLong)
+
+
+class _Told(type):
+    def __instancecheck__(cls, error: object) -> bool:
+        return type(error) is ValueError and str(error).startswith(TOO_LONG)
+
+
+class TooLong(Exception, metaclass=_Told):
+    """A ValueError whose text tells that the trajectory stays too long; nothing is ever raised as this."""
 
 
 async def _bench(
@@ -95,7 +116,6 @@ def _own(module: Any) -> Agent:
 
 async def _run(module: Any, prompt: str, door: Blocking, model: Any) -> Answer:
     import dspy
-    from dspy.clients import execution
 
     (given,) = module.signature.input_fields
     held = {}
@@ -111,7 +131,7 @@ async def _run(module: Any, prompt: str, door: Blocking, model: Any) -> Answer:
         with dspy.context(**held):
             return module(**{given: prompt})
 
-    with sleeps(door, execution), _places_of_ours_left_out():
+    with sleeps(door, _first(SLEEPS)), _places_of_ours_left_out():
         done = await door.run(play)
     answer = getattr(done, next(iter(module.signature.output_fields)))
     return Answer("" if answer is None else str(answer), session=done)
@@ -120,12 +140,40 @@ async def _run(module: Any, prompt: str, door: Blocking, model: Any) -> Answer:
 def language_model(post: Post, field: str, tools: Sequence[Mapping[str, Any]]) -> Any:
     """`dspy.LM` over a model that speaks chat form: `post` takes a path and a body, `field` holds the task."""
     import dspy
-    from dspy.lm15 import OpenAIChatLM
 
+    try:
+        from dspy.lm15 import OpenAIChatLM
+    except ImportError:
+        return dspy.LM("openai/scripted", client=_openai(post, field, tools), cache=False)
     engine = OpenAIChatLM(
         api_key="scripted", transport=_Transport(post, field, tools), base_url="http://model/v1"
     )
     return dspy.LM("openai/scripted", engine=engine, cache=False)
+
+
+def _openai(post: Post, field: str, tools: Sequence[Mapping[str, Any]]) -> Any:
+    """The official client, which litellm takes instead of one of its own."""
+    from openai import OpenAI
+
+    from forge_chaos.adapters import _client
+    from forge_chaos.modelserver.transport import http, transports
+
+    async def door(path: str, body: bytes) -> tuple[int, bytes]:
+        return _posted(post, json.loads(body), field, tools)
+
+    carrier = http().Client(transport=transports(door)[0])
+    return OpenAI(api_key=_client.KEY, base_url=_client.BASE, http_client=carrier, max_retries=0)
+
+
+def _posted(
+    post: Post, body: Mapping[str, Any], field: str, tools: Sequence[Mapping[str, Any]]
+) -> tuple[int, bytes]:
+    """The answer in fields to a request in fields. Raises OSError for a connection that was lost."""
+    asked = json.dumps(_fields.chat(body, field, tools)).encode()
+    status, answer = post("/v1/chat/completions", asked)
+    if status == 200:
+        answer = json.dumps(_fields.fields(body, json.loads(answer))).encode()
+    return status, answer
 
 
 class _Transport:
@@ -137,14 +185,10 @@ class _Transport:
     def stream(self, request: Any) -> Any:
         from dspy._vendor.lm15.transports import ReadError, TransportResponse
 
-        body = json.loads(request.body)
-        asked = json.dumps(_fields.chat(body, self._field, self._tools)).encode()
         try:
-            status, answer = self._post("/v1/chat/completions", asked)
+            status, answer = _posted(self._post, json.loads(request.body), self._field, self._tools)
         except OSError as error:
             raise ReadError(str(error)) from error
-        if status == 200:
-            answer = json.dumps(_fields.fields(body, json.loads(answer))).encode()
         return TransportResponse(
             status=status,
             reason="",
@@ -160,16 +204,27 @@ def _places_of_ours_left_out() -> Iterator[None]:
     """In the text that the framework makes of an exception for its model."""
     from dspy.predict import react
 
-    held = react.format_error_for_lm
+    name = next(each for each in SHOWS if hasattr(react, each))
+    held = getattr(react, name)
 
     def shown(error: BaseException, **options: Any) -> Any:
         return held(error.with_traceback(_without_ours(error.__traceback__)), **options)
 
-    react.format_error_for_lm = shown
+    setattr(react, name, shown)
     try:
         yield
     finally:
-        react.format_error_for_lm = held
+        setattr(react, name, held)
+
+
+def _first(modules: Sequence[str]) -> Any:
+    """The first of these modules that there is."""
+    for name in modules[:-1]:
+        try:
+            return import_module(name)
+        except ImportError:
+            continue
+    return import_module(modules[-1])
 
 
 def _without_ours(trace: TracebackType | None) -> TracebackType | None:

@@ -6,9 +6,10 @@ globals that its nodes name, those of sub-agents too; the gate goes round `func`
 and `_arun` of a subclass), so that a tool node's error policy and every middleware see what the user's own
 function would give them. A scenario's model takes the place of each chat model; OpenAI's keep their
 settings. Middleware that has only a `def` is carried out on a worker thread. Checkpointers and caches are
-fresh in each trial, and so is an in-memory store, with what the user had put into it. Not reached: tools
-that a provider or a remote graph carries out, models that are no `BaseChatModel`, stores in a database,
-graphs with another state than messages.
+fresh in each trial, and so is an in-memory store, with what the user had put into it. A further turn goes on in
+the same thread; a graph without a checkpointer is given the messages so far: those of the turns that came to
+an end, and what the user has said. Not reached: tools that a provider or a remote graph carries out, models that
+are no `BaseChatModel`, stores in a database, graphs with another state than messages.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ class LangGraph:
             own_model_deterministic=bool(models) and all("fake" in type(m).__module__ for m in models),
             honest=_honest(),
             claims=True,
+            turns=True,
         )
 
     def framework(self) -> Seat:
@@ -79,7 +81,7 @@ class LangGraph:
         except ImportError as error:
             raise Misuse(f"framework:langgraph does not import: {error}. {WAY}") from None
         rehearsed(_bench)
-        return Seat(_bench, self.name, honest=_honest())
+        return Seat(_bench, self.name, honest=_honest(), turns=True)
 
 
 def _honest() -> tuple[type[BaseException], ...]:
@@ -100,17 +102,19 @@ async def _bench(
 ) -> Answer:
     from langchain.agents import create_agent
     from langchain_core.tools import tool
+    from langgraph.checkpoint.memory import InMemorySaver
 
     made = [tool(offered(specs[n], tools[n], gate, call_id)) for n in specs if n in tools]
     async with blocking() as door:
         with ExitStack() as back:
             for each in made:
                 noted(each, "", back)
-            graph = create_agent(scripted(model, door), made)
+            memory = task.session.setdefault("checkpointer", InMemorySaver())
+            graph = create_agent(scripted(model, door), made, checkpointer=memory)
             steps = {
                 "recursion_limit": 2 * task.max_steps + 1
             }  # a turn of the model and one of the tools each
-            return _answer(await graph.ainvoke(_asked(task), {**steps, **THREAD}))
+            return _answer(await graph.ainvoke(_said(task), {**steps, **THREAD}))
 
 
 def _own(graph: Any) -> Agent:
@@ -123,17 +127,29 @@ def _own(graph: Any) -> Agent:
                     noted(each, _named(graph), back)
                     behind(each, specs[each.name], gate, door, back)
                 for each in _reach(graph):
-                    _fresh(each, back)
+                    _fresh(each, task.session, back)
                     _on_threads(each, door, back)
                 if model.taken:
                     back.enter_context(modelled(model, door))
-                return _answer(await graph.ainvoke(_asked(task), THREAD))
+                if _remembers(graph):
+                    return _answer(await graph.ainvoke(_said(task), THREAD))
+                said = task.session["messages"] = [*task.session.get("messages", ()), *_said(task)["messages"]]
+                state = await graph.ainvoke({"messages": said}, THREAD)
+                task.session["messages"] = list(state.get("messages") or said)
+                return _answer(state)
 
     return run
 
 
-def _asked(task: Task) -> dict[str, Any]:
+def _said(task: Task) -> dict[str, Any]:
     return {"messages": [{"role": "user", "content": task.prompt}]}
+
+
+def _remembers(graph: Any) -> bool:
+    """Does it keep the messages of a thread from one run to the next?"""
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+
+    return isinstance(graph.checkpointer, BaseCheckpointSaver)
 
 
 def _answer(state: Mapping[str, Any]) -> Answer:
@@ -179,8 +195,8 @@ def _named(graph: Any) -> str:
     return str(((getattr(graph, "config", None) or {}).get("metadata") or {}).get("lc_agent_name") or "")
 
 
-def _fresh(thing: Any, back: ExitStack) -> None:
-    """What a graph remembers from one run to the next begins anew."""
+def _fresh(thing: Any, session: dict[str, Any], back: ExitStack) -> None:
+    """What a graph remembers from one run to the next begins anew with the session, and lasts as long."""
     from langgraph.checkpoint.base import BaseCheckpointSaver
     from langgraph.checkpoint.memory import InMemorySaver
     from langgraph.pregel import Pregel
@@ -189,14 +205,14 @@ def _fresh(thing: Any, back: ExitStack) -> None:
     if not isinstance(thing, Pregel):
         return
     if isinstance(thing.checkpointer, BaseCheckpointSaver):
-        put(thing, "checkpointer", InMemorySaver(), back)
+        put(thing, "checkpointer", session.setdefault(f"checkpointer {id(thing)}", InMemorySaver()), back)
     if thing.cache is not None:
         put(thing, "cache", None, back)
     if isinstance(thing.store, InMemoryStore):
         kind: Any = type(thing.store)
         store = kind.__new__(kind)
         store.__dict__.update({**vars(thing.store), "_data": deepcopy(thing.store._data)})
-        put(thing, "store", store, back)
+        put(thing, "store", session.setdefault(f"store {id(thing)}", store), back)
 
 
 def _on_threads(thing: Any, door: Blocking, back: ExitStack) -> None:

@@ -60,9 +60,11 @@ class OpenAIAgents:
 
 def _honest() -> tuple[type[BaseException], ...]:
     """Its limit and the model's own refusal, told by an exception, and a provider that refused."""
-    from agents.exceptions import MaxTurnsExceeded, ModelRefusalError
+    from agents import exceptions
 
-    return (MaxTurnsExceeded, ModelRefusalError, _client.refusal())
+    names = ("MaxTurnsExceeded", "ModelRefusalError")  # the second one is not as old
+    told = [getattr(exceptions, name) for name in names if hasattr(exceptions, name)]
+    return (*told, _client.refusal())
 
 
 async def _bench(

@@ -4,7 +4,8 @@ The framework is synchronous: it runs on a thread whose tools and model requests
 door, so time stays virtual. Faults are raised inside `Tool.forward`, below the framework's check of arguments
 and results. A trial has an agent of its own, a shallow copy with copies of the tools, so that neither patches
 nor memory nor state come back to the user's. Calls side by side in one reply run on a thread pool of the
-framework's, which is waited for in real time. Not reached: remote executors of `CodeAgent`, which run a tool's
+framework's, which is waited for in real time. A further turn goes on with the memory and the variables of the
+last one, as `run(..., reset=False)` does. Not reached: remote executors of `CodeAgent`, which run a tool's
 source elsewhere.
 """
 
@@ -12,11 +13,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from typing import Any
 
-from forge_chaos.adapters import _client, _code
+from forge_chaos.adapters import _client, _code, _releases
 from forge_chaos.adapters._threads import Blocking, blocking, sleeps
 from forge_chaos.adapters._through import gated, offered_blocking
 from forge_chaos.errors import Misuse
@@ -26,6 +27,8 @@ from forge_chaos.ports import Agent, Gate, Seat
 
 WAY = "Install it with: pip install 'forge-chaos[smolagents]'."
 FINAL = "final_answer"  # the framework's own way to end; it passes no gate
+RELEASES = ("1.9.0", "2")
+TAGS = ("```py", "```<end_code>")  # round a piece of code, in releases that do not say so of an agent
 
 
 class Smolagents:
@@ -45,13 +48,15 @@ class Smolagents:
         """A finished agent, with the tools of those that it manages."""
         if not self.recognises(thing):
             raise Misuse(f"adapter smolagents: {type(thing).__name__} is no agent of smolagents.")
+        _releases.supported(self.name, "smolagents", *RELEASES)
         for each in _family(thing):
-            if getattr(each, "executor_type", "local") != "local":
+            away = "e2b" if getattr(each, "use_e2b_executor", False) else "local"  # how 1.9 says it
+            if (executor := getattr(each, "executor_type", away)) != "local":
                 raise Misuse(
-                    f"adapter smolagents: the executor {each.executor_type!r} runs tools elsewhere, where no "
+                    f"adapter smolagents: the executor {executor!r} runs tools elsewhere, where no "
                     "fault reaches them. Take executor_type='local'."
                 )
-        return Seat(_own(thing), self.name, specs=_specs(thing), claims=True)
+        return Seat(_own(thing), self.name, specs=_specs(thing), claims=True, turns=True, cancels=False)
 
     def framework(self) -> Seat:
         """The stock loop, `ToolCallingAgent(tools, model, max_steps=...)`, round a scenario's tools."""
@@ -61,7 +66,8 @@ class Smolagents:
             _client.refusal()
         except ImportError as error:
             raise Misuse(f"framework:smolagents does not import: {error}. {WAY}") from None
-        return Seat(_bench, self.name)
+        _releases.supported(self.name, "smolagents", *RELEASES)
+        return Seat(_bench, self.name, turns=True, cancels=False)
 
 
 async def _bench(
@@ -76,7 +82,7 @@ async def _bench(
         made = ToolCallingAgent(
             offered, _scripted(model, door), max_steps=task.max_steps, verbosity_level=LogLevel.OFF
         )
-        return await _run(made, task.prompt, door)
+        return await _run(made, task, door)
 
 
 def _own(agent: Any) -> Agent:
@@ -84,18 +90,19 @@ def _own(agent: Any) -> Agent:
         task: Task, specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate, model: Any
     ) -> Answer:
         async with blocking() as door:
-            return await _run(_twin(agent, specs, gate, model, door), task.prompt, door)
+            return await _run(_twin(agent, specs, gate, model, door), task, door)
 
     return run
 
 
-async def _run(agent: Any, prompt: str, door: Blocking) -> Answer:
+async def _run(agent: Any, task: Task, door: Blocking) -> Answer:
     """The end of a run: an answer, its step limit as the last step's error, a refusal by the provider."""
     from smolagents import AgentGenerationError, AgentMaxStepsError, utils
 
+    _go_on(agent, task.session)
     try:
-        with sleeps(door, utils), _code_limit(door):
-            done = await door.run(lambda: agent.run(prompt))
+        with _pauses(door, utils), _code_limit(door):
+            done = await door.run(lambda: agent.run(task.prompt, reset=task.turn == 1))
     except AgentGenerationError as error:
         if isinstance(error.__cause__, _client.refusal()):
             return Answer(str(error), "failed")
@@ -104,6 +111,19 @@ async def _run(agent: Any, prompt: str, door: Blocking) -> Answer:
     limit = bool(steps) and isinstance(getattr(steps[-1], "error", None), AgentMaxStepsError)
     output = getattr(done, "output", done) if type(done).__name__ == "RunResult" else done
     return Answer("" if output is None else str(output), "limit" if limit else None, steps)
+
+
+def _go_on(agent: Any, session: dict[str, Any]) -> None:
+    """What stays from one turn to the next: the memory, and the variables of the code."""
+    agent.memory = session.setdefault("memory", agent.memory)
+    agent.state = session.setdefault("state", agent.state)
+    if hasattr(agent, "python_executor"):
+        agent.python_executor.state = session.setdefault("variables", agent.python_executor.state)
+
+
+def _pauses(door: Blocking, utils: Any) -> AbstractContextManager[None]:
+    """The framework's own pauses between two tries, in trial time; older releases make none."""
+    return sleeps(door, utils) if hasattr(utils, "time") else nullcontext()
 
 
 def _tool(declared: ToolSpec, function: Any) -> Any:
@@ -133,14 +153,15 @@ def _tool(declared: ToolSpec, function: Any) -> Any:
 def _scripted(model: Any, door: Blocking, like: Any = None, agent: Any = None) -> Any:
     """Our model seat behind the framework's own class for OpenAI's API; with the settings of `like`, if that
     is one. For an `agent` that wants code, what the scripted model asks for is written as code."""
-    from smolagents import OpenAIModel
+    import smolagents
 
+    stock = getattr(smolagents, "OpenAIModel", None) or smolagents.OpenAIServerModel  # as it was called once
     codes = hasattr(agent, "python_executor") and model.name == _client.NAME
     client = _client.synchronous(model, door, *(_in_code(agent) if codes else ()))
-    if isinstance(like, OpenAIModel):
+    if isinstance(like, stock):
         twin = copy(like)
     else:
-        twin = OpenAIModel(_client.NAME, api_base=_client.BASE, api_key=_client.KEY)
+        twin = stock(_client.NAME, api_base=_client.BASE, api_key=_client.KEY)
     twin.client = client
     if codes:
         twin.model_id = _client.NAME  # some names are known to take no stop sequences
@@ -151,7 +172,7 @@ def _in_code(agent: Any) -> tuple[Any, Any]:
     from smolagents.models import get_tool_json_schema
 
     tools = [get_tool_json_schema(tool) for name, tool in agent.tools.items() if name != FINAL]
-    tags = agent.code_block_tags
+    tags = getattr(agent, "code_block_tags", TAGS)
     return lambda body: _code.chat(body, tools, tags), lambda body, done: _code.code(body, done, tags)
 
 
@@ -182,7 +203,10 @@ def _code_limit(door: Blocking) -> Iterator[None]:
 
         return limits
 
-    held = local.timeout
+    held = getattr(local, "timeout", None)
+    if held is None:  # a release without a limit on time
+        yield
+        return
     local.timeout = timeout
     try:
         yield
@@ -227,6 +251,10 @@ def _twin(
     if hasattr(agent, "python_executor"):
         twin.python_executor = copy(agent.python_executor)
         twin.python_executor.state = dict(agent.python_executor.state)
+        known = getattr(agent.python_executor, "static_tools", None)
+        if known:  # in old releases from the beginning on; later ones are sent them at every run
+            mine = {name: tool for name, tool in twin.tools.items() if name in known}
+            twin.python_executor.static_tools = {**known, **mine}
     if model.taken:
         twin.model = _scripted(model, door, agent.model, agent)
     return twin

@@ -411,14 +411,20 @@ def inspect(
 
 @app.command()
 def serve(
-    scenario: Annotated[str, typer.Option(metavar="NAME", help="Whose solution the model plays.")],
-    persona: Annotated[str, typer.Option(metavar="NAME", help="How it reacts to trouble.")] = "expert",
+    scenario: Annotated[Text, typer.Option(metavar="NAME", help="Whose solution the model plays.")] = None,
+    persona: Annotated[
+        Text, typer.Option(metavar="NAME", help="How it reacts to trouble.  [default: expert]")
+    ] = None,
     port: Annotated[
         int, typer.Option(metavar="N", min=0, max=65535, help="A port of 127.0.0.1; 0: any free one.")
     ] = 0,
     seed: Annotated[
         Number,
-        typer.Option(metavar="S", min=0, help="The scenario's values are drawn from it.  [default: 1]"),
+        typer.Option(
+            metavar="S",
+            min=0,
+            help="The scenario's values and the plan's dice are drawn from it.  [default: 1]",
+        ),
     ] = None,
     window: Annotated[
         Number,
@@ -437,29 +443,77 @@ def serve(
             help="Serve the scenario's tools too, as an MCP server; then it is one trial, judged at its end.",
         ),
     ] = None,
+    upstream: Annotated[
+        Text,
+        typer.Option(
+            metavar="URL",
+            help="Instead of a scenario: stand before this real model, and put faults in between.",
+        ),
+    ] = None,
     plan: Annotated[
-        str | None, typer.Option(metavar="RULES", help="With --mcp: the faults that the tools meet.")
+        str | None,
+        typer.Option(
+            metavar="RULES",
+            help="With --mcp: the faults that the tools meet. With --upstream: those of the model.",
+        ),
+    ] = None,
+    requests: Annotated[
+        Number,
+        typer.Option(metavar="N", min=1, help="With --upstream: end after so many requests of the model."),
+    ] = None,
+    trace: Annotated[
+        File, typer.Option(metavar="FILE", help="With --upstream: write what happened, one event a line.")
     ] = None,
     scenarios_dir: ScenariosDir = None,
+    faults_dir: FaultsDir = None,
 ) -> int:
-    """Put the scripted model behind a port, for any client.
+    """Put a model behind a port, for any client: a scripted one, or with --upstream a real one with faults before it.
 
     It prints how it is reached, and what the agent is to be told. It speaks
     /v1/chat/completions, /v1/responses and /v1/messages, plain and streamed. The tools are the agent's own. Each
     new conversation is a trial, and /t/NAME in front of /v1 names one. Ctrl-C ends it.
+
+    With --upstream everything passes unchanged but for what the plan's rules do; which of them fired is told at the
+    end, and the exit code is 2 when one did not.
     """
+    given = {
+        "--scenario": scenario,
+        "--persona": persona,
+        "--window": window,
+        "--files": files,
+        "--mcp": mcp,
+        "--scenarios-dir": scenarios_dir or None,
+    }
+    if upstream is not None:
+        if wrong := [word for word, value in given.items() if value is not None]:
+            raise Misuse(
+                f"{', '.join(wrong)} and --upstream do not go together: the model behind it is a real one, and plays "
+                "no scenario. Leave one of them out."
+            )
+        from forge_chaos.cli import forwarding
+
+        return forwarding.forward(upstream, plan, port, seed, requests, trace, tuple(faults_dir or ()))
+    only = {"--requests": requests, "--trace": trace, "--faults-dir": faults_dir or None}
+    if wrong := [word for word, value in only.items() if value is not None]:
+        raise Misuse(f"{', '.join(wrong)} needs --upstream URL.")
+    if scenario is None:
+        raise Misuse(
+            "name a scenario with --scenario NAME (forge-chaos list scenarios), or a real model with --upstream URL."
+        )
     if mcp is not None:
         from forge_chaos.cli import proxying
 
         door = proxying.door(mcp, files, window)
-        return proxying.world(scenario, door, port, plan, persona, seed, tuple(scenarios_dir or ()))
+        dirs = tuple(scenarios_dir or ())
+        return proxying.world(scenario, door, port, plan, persona or "expert", seed, dirs)
     if plan is not None:
         raise Misuse(
-            "--plan needs --mcp: without it the tools are the agent's own, and no fault can reach them."
+            "--plan needs --mcp: without it the tools are the agent's own, and no fault can reach them. Faults in the "
+            "replies of a real model are put there by --upstream URL."
         )
     from forge_chaos.cli import serving
 
-    return serving.serve(scenario, persona, port, seed, window, files, tuple(scenarios_dir or ()))
+    return serving.serve(scenario, persona or "expert", port, seed, window, files, tuple(scenarios_dir or ()))
 
 
 @app.command(context_settings={"allow_interspersed_args": False})

@@ -34,6 +34,10 @@ def forward(
     from forge_chaos.modelserver import loopback
     from forge_chaos.modelserver.upstream import Upstream
 
+    try:
+        from forge_chaos.modelserver.relay import application
+    except ImportError as error:
+        raise loopback.missing(error) from None
     upstream = Upstream(url)
     stated = settings.read(Path.cwd())
     faults = catalog.faults([*stated.faults_dir, *faults_dir])
@@ -65,8 +69,6 @@ def forward(
 
     gate = ModelGate(rules, record, monotonic, seed=drawn, budget=sys.maxsize, stop=stop)
     proxy = ModelProxy(upstream, gate, lambda text: _say(f"forge-chaos: {text}"), over)
-    from forge_chaos.modelserver.relay import application
-
     with loopback.served(application(proxy), port, proxy.close) as number:
         here = f"http://127.0.0.1:{number}"
         sys.stdout.write(f"OPENAI_BASE_URL={here}/v1 ANTHROPIC_BASE_URL={here}\n")
@@ -89,7 +91,9 @@ def _summed_up(trace: Trace, rules: Sequence[Resolved], broken: Sequence[str]) -
         hit.setdefault(body.rule, []).append(body.request or 0)
     for rule in rules:
         found = hit.get(rule.text, [])
-        shown = ", ".join(map(str, found[:SHOWN])) + (f" and {len(found) - SHOWN} more" if found[SHOWN:] else "")
+        shown = ", ".join(map(str, found[:SHOWN])) + (
+            f" and {len(found) - SHOWN} more" if found[SHOWN:] else ""
+        )
         many = "s" if len(found) > 1 else ""
         _say(f"fired: {rule.text} on request{many} {shown}" if found else f"never fired: {rule.text}")
     asked = sum(1 for _ in find(trace, Asked))

@@ -188,7 +188,7 @@ def _story(failure: Failure) -> list[str]:
     lines.append(f"   why      {failure.why}")
     lines += [f"   {'trace' if not at else '':8} {text}" for at, text in enumerate(failure.lines)]
     lines.append(f"   layer    {failure.layer}")
-    lines.append(f"   found    in trial {failure.at}; {_size(failure)}")
+    lines.append(f"   found    in trial {failure.at}; {size(failure)}")
     if failure.runs > 1:
         lines.append(f"   rate     {failure.failed} of {failure.runs} runs of this plan ended so")
     if failure.differs is not None:
@@ -203,7 +203,8 @@ def _story(failure: Failure) -> list[str]:
     return lines
 
 
-def _size(failure: Failure) -> str:
+def size(failure: Failure) -> str:
+    """How small the plan is known to be."""
     spent = _count(failure.trials, "trial")
     if failure.minimal and not failure.simpler:
         return "nothing simpler exists among the rules that were asked for"

@@ -45,13 +45,10 @@ def proxy(
             )
     record = Recorder(monotonic, redactor())
     record(Started, "", "", f"proxy: {' '.join(command)}", "own", tuple(r.text for r in rules), seed)
+    between = Proxy(command, rules, record, seed)
     try:
         with quiet():
-            asyncio.run(
-                Proxy(command, rules, record, seed).server.run_stdio_async(
-                    show_banner=False, log_level="CRITICAL"
-                )
-            )
+            asyncio.run(between.server.run_stdio_async(show_banner=False, log_level="CRITICAL"))
         end = "answered"
     except KeyboardInterrupt:
         end = "cancelled"
@@ -60,8 +57,20 @@ def proxy(
         trace.write_text(tracefile.dumps(record.trace))
     fired = {body.rule for _, body in find(record.trace, Injected)}
     for rule in rules:
-        _say(f"{'fired' if rule.text in fired else 'never fired'}: {rule.text}")
+        counted, idle = between.met().get(rule.text, (0, 0))
+        _say(f"fired: {rule.text}" if rule.text in fired else f"never fired: {rule.text} ({_why(counted, idle)})")
     return 0 if all(rule.text in fired for rule in rules) else 2
+
+
+def _why(counted: int, idle: int) -> str:
+    """Why a rule never fired."""
+    if idle:
+        return f"it met {_calls(idle)}, and there was nothing in it that this fault can change"
+    return f"it counted {_calls(counted)}, and was due on none" if counted else "no call matched it"
+
+
+def _calls(n: int) -> str:
+    return f"{n} call{'' if n == 1 else 's'}"
 
 
 def door(given: str, files: Path | None, window: int | None) -> Door:

@@ -103,10 +103,8 @@ def _regression(path: Path, request: running.Request) -> int:
     stale = [rule for rule, text in zip(rules, texts, strict=True) if text not in fired]
     if stale:
         why = "; the scenario has changed since" if changed else ""
-        sys.stdout.write(
-            f"STALE: {', '.join(map(notation.write, stale))} did not fire{why}, so that nothing is said of "
-            f"{found.scenario} under {', '.join(texts)}, seed {found.seed}.\n"
-        )
+        told = ", ".join(map(notation.write, stale))
+        sys.stdout.write(f"STALE: {told} did not fire in {found.scenario}, seed {found.seed}{why}.\n")
     else:
         _print(trial, trace)
     if setup.agent is None:
@@ -116,7 +114,7 @@ def _regression(path: Path, request: running.Request) -> int:
         )
     if not stale:
         return code_of(trial)
-    sys.stdout.write(f"This shows where it would fire:\n{_search(stale, found, setup, trace)}\n")
+    sys.stdout.write(f"This shows where it would:\n{_search(stale, found, setup, trace)}\n")
     return 1
 
 

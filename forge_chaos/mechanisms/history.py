@@ -21,8 +21,8 @@ async def history(
 ) -> Ok | Err:
     """The request goes on with changed messages; the agent's own list stays as it was.
 
-    System messages stay in each. `newest`: also the first user message and the newest `newest`
-    messages, calls and results kept together. `no_task`: the same without that user message.
+    System messages stay in each. `newest`: also the first and the last user message and the newest
+    `newest` messages, calls and results kept together. `no_task`: the same without that user message.
     `unpaired`: the cut falls between the newest calls and their results. `summary`: what `newest`
     would drop is told again in one message that is longer than it was. A history that this would not
     change is passed on as it is.
@@ -51,11 +51,14 @@ def _changed(messages: list[Message], keep: str, newest: int) -> list[Message]:
     start = _start(body, newest)
     if keep == "no_task":
         return [*head, *body[start:]]
-    if start == 0:
+    said = max((n for n, m in enumerate(body) if m.get("role") == "user"), default=start)
+    older = [m for n, m in enumerate(body[:start]) if n != said]
+    if not older:
         return messages
+    stays = body[said:start][:1]
     if keep == "summary":
-        return [*head, task, {"role": "user", "content": _summary(body[:start])}, *body[start:]]
-    return [*head, task, *body[start:]]
+        return [*head, task, {"role": "user", "content": _summary(older)}, *stays, *body[start:]]
+    return [*head, task, *stays, *body[start:]]
 
 
 def _start(body: Sequence[Message], newest: int) -> int:

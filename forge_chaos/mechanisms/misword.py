@@ -24,17 +24,20 @@ How = Literal[
     "empty_ids",
     "cut",
     "contradicted",
+    "lone_surrogate",
 ]
 HUGE = 50_000  # characters
 Schemas = Mapping[str, Mapping[str, Any]]
 Worded = dict[str, Any] | None  # what of a call's function is worded otherwise; None: it cannot be
+Wording = Callable[[Mapping[str, Any], Schemas, Env], Worded]
 
 
 async def misword(call: Call, tool: Tool, env: Env, *, how: How) -> Ok | Err:
     """The reply comes with its first call for which that can be done worded badly; of `cut` its last one, and of
     the ids all. A reply without a call goes on as it is.
 
-    A call that is worded otherwise has an id of its own: it is not the one that the model would have made.
+    A call that is worded otherwise has an id of its own: it is not the one that the model would have made. A tool
+    that there is not has another name each time, and after the last one again the first.
     Responses have no stop reason beside a call, so that over that wire nothing shows of `contradicted`.
     """
     result = await tool(call)
@@ -47,7 +50,7 @@ async def misword(call: Call, tool: Tool, env: Env, *, how: How) -> Ok | Err:
         schemas = _schemas(call.args.get("tools"))
         places = reversed(range(len(calls))) if how == "cut" else range(len(calls))
         for place in places:
-            worded = WORDED[how](calls[place]["function"], schemas)
+            worded = WORDED[how](calls[place]["function"], schemas, env)
             if worded is not None:
                 spoilt = put(calls, place, f"call_{call.id}_{place}", **worded)
                 break
@@ -83,23 +86,29 @@ def _arguments(function: Mapping[str, Any]) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _unquoted(function: Mapping[str, Any], schemas: Schemas) -> Worded:
+def _unquoted(function: Mapping[str, Any], schemas: Schemas, env: Env) -> Worded:
     text = str(function.get("arguments") or "{}")
     return {"arguments": text.replace('"', "") if '"' in text else text[:-1]}
 
 
-def _without_end(function: Mapping[str, Any], schemas: Schemas) -> Worded:
+def _without_end(function: Mapping[str, Any], schemas: Schemas, env: Env) -> Worded:
     text = str(function.get("arguments") or "{}")
     return {"arguments": text[: max(1, len(text) // 2)]}
 
 
-def _no_such_tool(function: Mapping[str, Any], schemas: Schemas) -> Worded:
+def _no_such_tool(function: Mapping[str, Any], schemas: Schemas, env: Env) -> Worded:
+    """The misspellings in turn: a model that is told of one comes up with the next."""
     name = str(function.get("name") or "tool")
     turned = "_".join(reversed(name.split("_")))
-    return {"name": turned if turned != name and turned not in schemas else f"{name}_tool"}
+    thought_of = (turned, f"{name}_tool", f"do_{name}")
+    names = [other for other in thought_of if other not in (name, *schemas)]
+    names = names or [max(schemas, key=len) + "_tool"]
+    told: int = env.kept.get("told", 0)
+    env.kept["told"] = told + 1
+    return {"name": names[told % len(names)]}
 
 
-def _wrong_type(function: Mapping[str, Any], schemas: Schemas) -> Worded:
+def _wrong_type(function: Mapping[str, Any], schemas: Schemas, env: Env) -> Worded:
     """Its first argument is an object that holds the value."""
     given = _arguments(function)
     first = next((name for name, value in given.items() if not isinstance(value, dict)), None)
@@ -108,7 +117,7 @@ def _wrong_type(function: Mapping[str, Any], schemas: Schemas) -> Worded:
     return {"arguments": json.dumps({**given, first: {"value": given[first]}}, ensure_ascii=False)}
 
 
-def _missing(function: Mapping[str, Any], schemas: Schemas) -> Worded:
+def _missing(function: Mapping[str, Any], schemas: Schemas, env: Env) -> Worded:
     """Its first required argument is left out. A tool that nobody has described is taken to need its first."""
     given = _arguments(function)
     schema = schemas.get(str(function.get("name")))
@@ -120,17 +129,27 @@ def _missing(function: Mapping[str, Any], schemas: Schemas) -> Worded:
     return {"arguments": json.dumps(left, ensure_ascii=False)}
 
 
-def _huge(function: Mapping[str, Any], schemas: Schemas) -> Worded:
+def _huge(function: Mapping[str, Any], schemas: Schemas, env: Env) -> Worded:
     """All its arguments inside one that the tool does not take, and beside them a long thought."""
     inside = {"arguments": _arguments(function), "thought": "and so on, " * (HUGE // 11)}
     return {"arguments": json.dumps(inside, ensure_ascii=False)}
 
 
-def _always(arguments: str) -> Callable[[Mapping[str, Any], Schemas], Worded]:
-    return lambda function, schemas: {"arguments": arguments}
+def _lone_surrogate(function: Mapping[str, Any], schemas: Schemas, env: Env) -> Worded:
+    """Its longest text ends in half of an emoji, which JSON can say and UTF-8 cannot."""
+    given = _arguments(function)
+    texts = {name: value for name, value in given.items() if isinstance(value, str)}
+    if not texts:
+        return None
+    longest = max(texts, key=lambda name: len(texts[name]))
+    return {"arguments": json.dumps({**given, longest: texts[longest] + "\ud83d"})}
 
 
-WORDED: Mapping[str, Callable[[Mapping[str, Any], Schemas], Worded]] = {
+def _always(arguments: str) -> Wording:
+    return lambda function, schemas, env: {"arguments": arguments}
+
+
+WORDED: Mapping[str, Wording] = {
     "broken": _unquoted,
     "list": _always("[]"),
     "null": _always("null"),
@@ -140,4 +159,5 @@ WORDED: Mapping[str, Callable[[Mapping[str, Any], Schemas], Worded]] = {
     "missing": _missing,
     "huge": _huge,
     "cut": _without_end,
+    "lone_surrogate": _lone_surrogate,
 }

@@ -83,7 +83,7 @@ def render(body: Mapping[str, Any], view: View, move: Move, number: str = "") ->
         calls = (_answer(body, view, move),) if isinstance(move, Say) else move.calls
         message = {
             "role": "assistant",
-            "content": None,
+            "content": None if isinstance(move, Say) else move.text or None,
             "refusal": None,
             "tool_calls": [_call(c) for c in calls],
         }

@@ -53,7 +53,7 @@ def port(answer: Any, number: int = 0, close: bool = False) -> Iterator[int]:
     try:
         from forge_chaos.modelserver.app import application
     except ImportError as error:
-        raise _missing(error) from None
+        raise missing(error) from None
     with served(application(answer, close), number) as taken:
         yield taken
 
@@ -70,7 +70,7 @@ def served(
     try:
         import uvicorn
     except ImportError as error:
-        raise _missing(error) from None
+        raise missing(error) from None
 
     over = asyncio.Event()
     began: asyncio.AbstractEventLoop | None = None
@@ -113,7 +113,8 @@ def served(
             thread.join()
 
 
-def _missing(error: ImportError) -> Misuse:
+def missing(error: ImportError) -> Misuse:
+    """What to say when a package that serves is not installed."""
     return Misuse(f"a model behind a port needs starlette and uvicorn: {error}. {WAY}")
 
 

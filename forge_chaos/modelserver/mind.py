@@ -61,6 +61,7 @@ class Mind:
         offered = view.tools if view else frozenset[str]()
         self.specs = {n: s for n, s in specs.items() if s.name in offered} if offered else specs
         self.met = False
+        self.saying = ""  # what goes beside the next call
         self._detour = detour
         self._good: dict[str, list[tuple[str, Shape]]] = {}
         self.look(view, ledger)

@@ -18,10 +18,11 @@ class Say:
 @dataclass(frozen=True, slots=True)
 class Ask:
     """Calls of one turn. `wait` is how many seconds of trial time the model lets pass before it answers.
-    Without calls it is a mere pause, which only a running solution yields."""
+    Without calls it is a mere pause, which only a running solution yields. `text` is what it says beside them."""
 
     calls: tuple[ToolCall, ...]
     wait: float = 0.0
+    text: str = ""
 
 
 Move: TypeAlias = Say | Ask

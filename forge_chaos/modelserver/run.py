@@ -71,6 +71,10 @@ class Tools:
         """Let so many seconds of trial time pass, as between two polls."""
         await self._mind.wait(seconds)
 
+    async def say(self, text: str) -> None:
+        """Say something beside the next call, as a model that thinks aloud does. Nobody answers it."""
+        self._mind.saying = text
+
     async def together(self, *wanted: Coroutine[Any, Any, Any]) -> list[Any]:
         """Several steps in one model turn. Raises the first Trouble that any of them raised."""
         from forge_chaos.modelserver.together import together
@@ -133,7 +137,8 @@ class Run:
                     f"though nothing had gone wrong. Repair solution.py."
                 ) from error
             return self.end(error)
-        return Ask(ask.calls, ask.wait + wait)
+        said, self.mind.saying = self.mind.saying, ""
+        return Ask(ask.calls, ask.wait + wait, said)
 
     def end(self, error: Exception) -> Say:
         """The persona's last word after an exception."""

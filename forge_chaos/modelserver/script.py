@@ -74,7 +74,7 @@ def _answered(run: Run, ask: Ask) -> tuple[Reply, ...] | Move:
     for call in missing:
         if call.name not in view.tools:
             return run.end(Stuck(f"there is no tool {call.name}"))
-    return Ask(_numbered(missing, run.mind.ledger, view, run.turn), ask.wait)
+    return Ask(_numbered(missing, run.mind.ledger, view, run.turn), ask.wait, ask.text)
 
 
 def advance(ledger: Mapping[str, int], move: Move) -> Mapping[str, int]:

@@ -5,6 +5,7 @@ Nothing is tried again, followed or read here: that is for the client in front.
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from ipaddress import ip_address
@@ -159,7 +160,7 @@ def _address(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
         _ = parts.port
-        good = parts.scheme in ("http", "https") and bool(parts.hostname)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and not re.search(r"\s", url)
     except ValueError:
         good = False
     if not good:

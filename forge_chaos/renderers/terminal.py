@@ -47,7 +47,7 @@ def show(card: Scorecard, trials: Sequence[Trial], console: Console) -> None:
     if card.rows:
         console.print(_scores(card, trials, padding=1 if console.width >= WIDTH else 0))
         console.print()
-        console.print(_legend(_words.COLUMNS))
+        say(_words.LEGEND, "dim")
         console.print()
         say("How the trials ended", "bold")
         console.print(_ends(card, trials))

@@ -59,6 +59,27 @@ async def takes_defaults(task: Any, tools: Any, model: Any) -> str:
     return await loop(task, tools, model, perform=perform)
 
 
+async def respells_arguments(task: Any, tools: Any, model: Any) -> str:
+    """Arguments are kept as they were read and written anew into the history, with characters that no UTF-8 can
+    say."""
+
+    class Respelling:
+        async def complete(self, messages: Sequence[Message], specs: Sequence[Message] = ()) -> Message:
+            reply = await model.complete(messages, specs)
+            calls = [{**call, "function": _respelt(call["function"])} for call in reply.get("tool_calls") or ()]
+            return {**reply, "tool_calls": calls} if calls else reply
+
+    return await loop(task, tools, Respelling())
+
+
+def _respelt(function: Message) -> Message:
+    try:
+        text = json.dumps(json.loads(function["arguments"]), ensure_ascii=False)
+    except ValueError:
+        text = function["arguments"]
+    return {**function, "arguments": text}
+
+
 async def hides_names(task: Any, tools: Any, model: Any) -> str:
     """Wrong arguments are refused, and which ones would be right is not said; nobody counts how often."""
 

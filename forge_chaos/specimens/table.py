@@ -247,6 +247,7 @@ BAD: tuple[Specimen, ...] = (
         (SUM, "bad_tool_call.cut_by_length@2", "crashed"),
     ),
     _bad("replies", "dies_of_unknown_tool", (SUM, "bad_tool_call.unknown_tool", "crashed")),
+    _bad("replies", "respells_arguments", (SUM, "bad_tool_call.lone_surrogate", "crashed")),
     _bad("replies", "mends", (LEGACY, "bad_tool_call.cut_by_length", "damaged")),
     _bad(
         "replies",

@@ -171,6 +171,8 @@ def _wrong(one: Block, arguments: Mapping[str, Any]) -> Err | None:
             return _refused(
                 one, TypeError, f"argument {name!r} must be of type {parameter.type}, not {_named(value)}"
             )
+        if isinstance(value, str) and not value.isascii() and not _is_utf8(value):
+            return _refused(one, ValueError, f"argument {name!r} is no text: it holds half of a surrogate pair")
         if parameter.minimum is not None and isinstance(value, int) and value < parameter.minimum:
             return _refused(
                 one, ValueError, f"argument {name!r} must be at least {parameter.minimum}, not {value}"
@@ -180,6 +182,14 @@ def _wrong(one: Block, arguments: Mapping[str, Any]) -> Err | None:
         names = ", ".join(repr(name) for name in parameters if name in missing)
         return _refused(one, TypeError, f"missing required argument {names}")
     return None
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _refused(one: Block, kind: type[Exception], fact: str) -> Err:

@@ -152,6 +152,11 @@ def test_a_shell_script_that_gives_up_too_early_is_convicted_with_evidence() -> 
 LOOPS = [
     pytest.param(PYTHON, id="python"),
     pytest.param(
+        f"cmd: {AGENTS / 'loop.sh'}",
+        id="shell",
+        marks=pytest.mark.skipif(None in map(shutil.which, ("curl", "jq")), reason="it needs curl and jq"),
+    ),
+    pytest.param(
         f"cmd: node {NODE / 'loop.mjs'}",
         id="node",
         marks=pytest.mark.skipif(not there(), reason="python -m tests.languages makes it"),

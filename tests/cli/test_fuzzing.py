@@ -7,11 +7,14 @@ import os
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from forge_chaos import catalog, regression
+from forge_chaos.cli.fuzzing import size
+from forge_chaos.fuzzing.found import Failure, Key
 from tests.cli import users
 from tests.cli.door import ROOT, Done, door, program, typed, write
 
@@ -58,11 +61,24 @@ def test_the_story_of_a_failure_ends_with_the_command(tmp_path: Path) -> None:
     assert any(line.startswith("   why      The goal is not reached but it said DONE.") for line in lines)
     assert any("FAULT missing_file.never on call 1" in line for line in lines)
     assert "   layer    model" in lines
-    assert any("1-minimal, verified in" in line for line in lines)
+    (size,) = [line for line in lines if line.startswith("   found    in trial ")]
+    assert size.endswith("; nothing simpler exists among the rules that were asked for")
     assert shlex.split(done.last)[:3] == ["forge-chaos", "run", "--scenarios"]
     again = door(tmp_path, *shlex.split(done.last)[1:])
     assert again.code == 1
     assert "false_success" in again.out
+
+
+def test_how_small_a_plan_is_known_to_be() -> None:
+    failure = Failure(
+        Key("sum_orders", "crashed"), (PLAN,), 1, "b2:1", "it raised", (3,), (), "harness", 2, 5, simpler=4
+    )
+    assert size(failure) == "NOT verified as minimal, after 5 trials of making it smaller"
+    whole = replace(failure, minimal=True)
+    assert size(whole).startswith("1-minimal, verified in 5 trials: without any one rule, ")
+    assert size(replace(whole, trials=0)).startswith("1-minimal, verified by trials that had been run before: ")
+    alone = replace(whole, trials=0, simpler=0)
+    assert size(alone) == "nothing simpler exists among the rules that were asked for"
 
 
 def test_json_is_one_object_and_lies_in_the_runs_directory(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_a_client_of_the_official_sdk_meets_the_faults_of_the_proxy(tmp_path: Pa
         return [await client.call_tool("look_up", {"item": "apples"}) for _ in range(2)]
 
     trace, errors = tmp_path / "trace.jsonl", tmp_path / "errors.txt"
-    plan = "unavailable@1:look_up,timeout@9:look_up"
+    plan = "unavailable@1:look_up,timeout@9:look_up,malformed_output.cut_json@2:look_up,timeout:order"
     words = [*US, "proxy", "--plan", plan, "--trace", str(trace), "--", *SHOP]
     first, second = over_stdio(words, talk, errors)
     assert first.is_error
@@ -54,9 +54,12 @@ def test_a_client_of_the_official_sdk_meets_the_faults_of_the_proxy(tmp_path: Pa
     told = tracefile.loads(trace.read_text())
     assert [body.tool for _, body in find(told, Called)] == ["look_up", "look_up"]
     assert len(list(find(told, Injected))) == 1
-    assert errors.read_text().splitlines()[-2:] == [
+    assert errors.read_text().splitlines()[-4:] == [
         "fired: unavailable:look_up",
-        "never fired: timeout@9:look_up",
+        "never fired: timeout@9:look_up (it counted 2 calls, and was due on none)",
+        "never fired: malformed_output.cut_json@2:look_up "
+        "(it met 1 call, and there was nothing in it that this fault can change)",
+        "never fired: timeout:order (no call matched it)",
     ]
 
 

@@ -6,28 +6,22 @@ import json
 import shutil
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from forge_chaos import catalog, settings
+from forge_chaos import settings
 from forge_chaos.cli.running import COMMAND_WATCHDOG, Request, setup_of
 from forge_chaos.cli.targeting import NOTHING, Demand, cell, table
 from forge_chaos.errors import Misuse
 from forge_chaos.verdict import Facts, Judgement, Trial
-from tests.cli.door import Done, door, program
-from tests.cli.test_serving import serving
-from tests.languages import AGENTS, NODE, there
+from tests.cli.door import Done, door
+from tests.languages import AGENTS, grid
 
 pytestmark = pytest.mark.slow
-SCENARIOS = {"refunds": "refund_batch", "payments": "dedupe_payments"}
-MISSING = "invoices/O1002.json"
-TOOLS = {"refunds": ["read_file", "append_file", "write_file"], "payments": ["read_file", "write_file"]}
-# Its model is the one that plays this task: the address stands under the task's name.
-LOOP = ["sh", "-c", 'OPENAI_BASE_URL=$(eval echo "\\$MODEL_$EVAL_NAME") exec "$0" "$1"']
+MODEL = grid.HERE / "model.sh"
 GOOD = Facts(goal="full", claim="done")
 FAULT = "missing_file.never@1:read_file(payments.json)"
 
@@ -38,57 +32,28 @@ def written(folder: Path, targets: Sequence[Any], tasks: Sequence[Any]) -> tuple
     return ("run", "--tasks", "tasks.json", "--targets", "targets.json")
 
 
-def task(name: str) -> dict[str, Any]:
-    """A scenario of ours as the file of another system has it: there, one invoice is missing from the start."""
-    scenario = catalog.load(SCENARIOS[name], 1)
-    return {
-        "name": name,
-        "input": scenario.prompt,
-        "expected_tools": TOOLS[name],
-        "rubric": "",
-        "expected": "DONE",
-        "context": [],
-        "files": {path: data.decode() for path, data in scenario.files.items() if path != MISSING},
-        "meta": {"from": scenario.name},
-    }
-
-
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the shell script calls its tools with curl")
-@pytest.mark.parametrize(
-    "node",
-    [
-        pytest.param(False, id="two"),
-        pytest.param(
-            True,
-            id="node",
-            marks=pytest.mark.skipif(not there(), reason="python -m tests.languages makes it"),
-        ),
-    ],
-)
-def test_agents_in_several_languages_stand_in_one_table(tmp_path: Path, node: bool) -> None:
-    with ExitStack() as open:
-        models = {
-            f"MODEL_{name}": open.enter_context(serving(tmp_path, "--scenario", scenario)).url + "/v1"
-            for name, scenario in SCENARIOS.items()
-        }
-        env = {**models, "OPENAI_API_KEY": "any"}
-        targets = [
-            {"name": "shell", "command": [str(AGENTS / "payments.sh")]},
-            {"name": "python", "command": [*LOOP, sys.executable, str(AGENTS / "loop.py")], "env": env},
-        ]
-        if node:
-            targets.append({"name": "node", "command": [*LOOP, "node", str(NODE / "loop.mjs")], "env": env})
-        words = written(tmp_path, targets, [task(name) for name in SCENARIOS])
-        done = program(tmp_path, *words, "--faults", FAULT, "--json", "--out", "runs")
-    assert done.code == 1, done.err
-    loops = {"python": "PASS 1/1", **({"node": "PASS 1/1"} if node else {})}
-    assert done.result["grid"] == {
-        "refunds": {"shell": "FAIL 0/1", **loops},
-        "payments": {"shell": "PASS 2/2", **dict.fromkeys(loops, "PASS 2/2")},
+def test_agents_in_several_languages_stand_in_one_table(tmp_path: Path) -> None:
+    targets = [
+        {"name": "shell", "command": [str(AGENTS / "payments.sh")]},
+        {"name": "python", "command": ["sh", str(MODEL), sys.executable, str(AGENTS / "loop.py")]},
+    ]
+    written(tmp_path, targets, [grid.task(name) for name in ("refunds", "payments")])
+    files = {"tasks": tmp_path / "tasks.json", "targets": tmp_path / "targets.json"}
+    done = grid.played(tmp_path, "--json", fault=FAULT, **files)
+    assert done.returncode == 1, done.stderr
+    found = json.loads(done.stdout)
+    assert found["grid"] == {
+        "refunds": {"shell": "FAIL 0/1", "python": "PASS 1/1"},
+        "payments": {"shell": "PASS 2/2", "python": "PASS 2/2"},
     }
-    fired = {name: run["classes"][0]["fired"] for name, run in done.result["targets"].items()}
-    assert set(fired.values()) == {1}
-    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == sorted(fired)
+    assert {run["classes"][0]["fired"] for run in found["targets"].values()} == {1}
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["python", "shell"]
+
+
+def test_the_tasks_of_the_table_are_the_scenarios_that_their_models_play() -> None:
+    assert json.loads(grid.TASKS.read_text()) == [grid.task(name) for name in grid.SCENARIOS]
+    assert [row["name"] for row in json.loads(grid.TARGETS.read_text())] == ["node", "sh", "python"]
 
 
 def test_an_agent_that_fails_is_a_failed_sample_and_the_batch_goes_on(tmp_path: Path) -> None:
@@ -113,7 +78,7 @@ def test_an_agent_that_fails_is_a_failed_sample_and_the_batch_goes_on(tmp_path: 
 
 def test_what_cannot_be_started_is_misuse_before_anything_runs(tmp_path: Path) -> None:
     targets = [{"name": "good", "command": ["true"]}, {"name": "none", "command": ["./none"]}]
-    words = written(tmp_path, targets, [task("payments")])
+    words = written(tmp_path, targets, [grid.task("payments")])
     done = door(tmp_path, *words)
     assert (done.code, done.out) == (4, "")
     assert "'./none' is not in" in done.err

@@ -1,6 +1,7 @@
 """Agents in other languages, where what they need is a package manager's to bring.
 
-python -m tests.languages    make or refresh the Node.js agent on the official clients, and run its tests
+python -m tests.languages         make or refresh the Node.js agent on the official clients, run its tests, and the next
+python -m tests.languages.grid    the agents of targets.json on the tasks of tasks.json, in one table
 """
 
 from __future__ import annotations

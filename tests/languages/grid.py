@@ -12,18 +12,22 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from forge_chaos import catalog
 from forge_chaos.bench import specs_of
+from forge_chaos.cli.targeting import table
 from forge_chaos.modelserver import loopback
 from forge_chaos.modelserver.server import ScriptedModel
 from forge_chaos.modelserver.trials import Trials
+from tests.languages import there
 
 HERE = Path(__file__).parent
 TASKS, TARGETS = HERE / "tasks.json", HERE / "targets.json"
@@ -78,14 +82,14 @@ def _model(name: str) -> Iterator[str]:
 
 
 def played(
-    folder: Path, *words: str, tasks: Path = TASKS, targets: Path = TARGETS
+    folder: Path, *words: str, tasks: Path = TASKS, targets: Path = TARGETS, fault: str = FAULT
 ) -> subprocess.CompletedProcess[str]:
     """`forge-chaos run` over these files, as a program of its own in `folder`; its runs are written there."""
     command = [sys.executable, "-m", "forge_chaos", "run", "--tasks", str(tasks), "--targets", str(targets)]
     names = [row["name"] for row in json.loads(tasks.read_text())]
     with models(names) as addresses:
         return subprocess.run(
-            [*command, "--faults", FAULT, "--out", str(folder / "runs"), *words],
+            [*command, "--faults", fault, "--out", str(folder / "runs"), *words],
             cwd=folder,
             env={**os.environ, **addresses, "OPENAI_API_KEY": "any"},
             stdin=subprocess.DEVNULL,
@@ -96,14 +100,25 @@ def played(
         )
 
 
-def main() -> int:
-    from tempfile import TemporaryDirectory
+def lacking() -> list[str]:
+    """What the agents of targets.json need and this machine has not."""
+    tools = [name for name in ("curl", "jq", "node", "python3") if shutil.which(name) is None]
+    return tools or ([] if there() else ["the packages of the Node.js agent: python -m tests.languages"])
 
+
+def main() -> int:
+    """Print the table. 0 when every cell says PASS."""
+    if lack := lacking():
+        sys.stderr.write(f"grid: SKIPPED: not there: {', '.join(lack)}\n")
+        return 0
     with TemporaryDirectory() as folder:
-        done = played(Path(folder))
-    sys.stdout.write(done.stdout)
+        done = played(Path(folder), "--json")
     sys.stderr.write(done.stderr)
-    return done.returncode
+    if done.returncode not in (0, 1):
+        return done.returncode
+    cells = json.loads(done.stdout)["grid"]
+    sys.stdout.write("\n".join(table(cells)) + "\n")
+    return int(not all(text.startswith("PASS") for row in cells.values() for text in row.values()))
 
 
 if __name__ == "__main__":

@@ -59,6 +59,8 @@ class Trial:
     fired: list[dict[str, Any]] = field(default_factory=list)
     slept: list[float] = field(default_factory=list)
     handed: list[tuple[float, Callable[[], Any]]] = field(default_factory=list)
+    cancellable: bool = True
+    cancels: int = 0
 
     def fire(self, changed: Iterable[str] = (), **detail: Any) -> None:
         self.fired.append({"changed": sorted(changed), **detail})
@@ -71,6 +73,10 @@ class Trial:
 
     def down(self, error: Err | None) -> None:
         self.downs.append(error)
+
+    def cancel(self) -> bool:
+        self.cancels += 1
+        return self.cancellable
 
     def later(self, seconds: float, action: Callable[[], Any]) -> None:
         self.handed.append((seconds, action))

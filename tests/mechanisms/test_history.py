@@ -126,3 +126,14 @@ def test_a_short_history_is_not_cut() -> None:
         given, trial = shown(LONG[:4], keep)
         assert given == LONG[:4]
         assert trial.fired == []
+
+
+def test_the_user_s_last_message_stays_where_there_are_several() -> None:
+    later = {"role": "user", "content": "now write it down"}
+    two_turns = [*LONG[:4], later, *LONG[4:]]
+    cut, trial = shown(two_turns, "newest")
+    assert cut == [SYSTEM, TASK, later, *LONG[-2:]]
+    assert trial.fired
+    told_again, _ = shown(two_turns, "summary")
+    assert (told_again[3], told_again[4:]) == (later, LONG[-2:])
+    assert "now write it down" not in told_again[2]["content"]

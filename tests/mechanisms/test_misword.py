@@ -6,9 +6,10 @@ from typing import Any, get_args
 import pytest
 
 from forge_chaos.mechanisms.misword import HUGE, How, misword
-from forge_chaos.nouns import Err
+from forge_chaos.nouns import Call, Err
 
-from .replies import asks, finish, met, says, worded
+from .env import Answers, Trial, run
+from .replies import TOOLS, asks, finish, met, reply, says, worded
 
 READ = ("read_file", {"path": "a.csv"})
 ALL = get_args(How)
@@ -31,6 +32,7 @@ def spoilt(how: str, *calls: tuple[str, dict[str, Any]]) -> list[tuple[str, str,
         ("wrong_type", '{"path": {"value": "a.csv"}}'),
         ("missing", "{}"),
         ("cut", '{"path":'),
+        ("lone_surrogate", r'{"path": "a.csv\ud83d"}'),
     ],
 )
 def test_arguments_are_worded_badly_under_an_id_of_its_own(how: str, arguments: str) -> None:
@@ -46,6 +48,27 @@ def test_arguments_of_fifty_kilobytes_hold_none_that_the_tool_takes() -> None:
 def test_a_tool_that_there_is_not() -> None:
     assert spoilt("unknown_tool") == [("call_4_0", "file_read", '{"path": "a.csv"}')]
     assert spoilt("unknown_tool", ("search", {}))[0][1] == "search_tool"
+
+
+def test_a_tool_that_there_is_not_has_another_name_the_next_time() -> None:
+    trial = Trial()
+    asked = Call(4, "model", {"messages": [], "tools": TOOLS})
+
+    def names(tool: str, times: int) -> list[str]:
+        trial.kept.clear()
+        came = Answers(reply(asks((tool, {}))))
+        return [worded(run(misword(asked, came, trial, how="unknown_tool")))[0][1] for _ in range(times)]
+
+    assert names("read_file", 4) == ["file_read", "read_file_tool", "do_read_file", "file_read"]
+    assert names("search", 3) == ["search_tool", "do_search", "search_tool"]
+
+
+def test_a_name_that_a_tool_has_is_no_misspelling() -> None:
+    taken = ("search", "search_tool", "do_search")
+    tools = [{"type": "function", "function": {"name": name}} for name in taken]
+    asked = Call(4, "model", {"messages": [], "tools": tools})
+    (call,) = worded(run(misword(asked, Answers(reply(asks(("search", {})))), Trial(), how="unknown_tool")))
+    assert call[1] not in taken
 
 
 def test_of_a_batch_one_call_is_hit_and_the_others_stay_as_they_are() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from forge_chaos.modelserver.move import Ask, Move, Say
 from forge_chaos.modelserver.run import persona
-from forge_chaos.modelserver.script import FORGOTTEN, advance, knows, next_move
+from forge_chaos.modelserver.script import FORGOTTEN, advance, next_move
 from forge_chaos.modelserver.view import Pair, Reply, ToolCall, View
 from forge_chaos.nouns import Scenario
 from tests.modelserver import small
@@ -96,7 +96,7 @@ def test_a_model_without_its_task_says_so(task: str | None) -> None:
 
 def test_the_task_is_known_with_other_white_space_and_more_around_it() -> None:
     told = "You are helpful.\n\n" + small.SUM.prompt.replace(" ", "\n  ") + "\n\nEnd with DONE."
-    assert knows(small.SUM, View(told))
+    assert next_move(small.SUM, EXPERT, View(told, (), TOOLS), {}, small.SPECS) != Say(FORGOTTEN)
 
 
 def test_an_answer_that_is_lost_again_and_again_is_given_up() -> None:

@@ -7,6 +7,7 @@ from io import StringIO
 
 from rich.console import Console
 
+from forge_chaos.renderers import _words
 from forge_chaos.renderers.terminal import show, terminal
 from forge_chaos.verdict import Skipped
 from tests.test_score import card, clean, many, trial
@@ -39,6 +40,17 @@ def test_the_table_shows_each_score_with_its_n() -> None:
     at = next(n for n, line in enumerate(lines) if line.startswith("timeout"))
     assert lines[at].split() == ["timeout", "2", "2", "1/2", "50%", "50%", "-", "100%", "100%"]
     assert lines[at + 1].split() == ["n=2", "n=2", "n=2", "n=2"]
+
+
+def test_the_legend_is_short_and_explains_the_outcomes_that_occur() -> None:
+    text = terminal(card(FAILING), FAILING)
+    for name in _words.COLUMNS[2:]:
+        assert f"{name}: " in text
+    legend = text[text.index("acceptable: ") : text.index("How the trials ended")]
+    assert len(legend.strip().splitlines()) <= 3
+    explained = text[text.index("How the trials ended") :]
+    shown = [name for name, meaning in _words.MEANINGS.items() if meaning in explained]
+    assert shown == ["looped", "recovered"]
 
 
 def test_it_tells_ends_baseline_failures_and_reasons() -> None:

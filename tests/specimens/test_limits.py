@@ -39,3 +39,12 @@ def test_waits_for_ever_only_for_what_never_answers() -> None:
     assert late.judgement.acceptable
     hangs = play(limits.waits_for_ever, "sum_orders", "timeout.hangs:read_file(orders.csv)")
     assert hangs.facts.end == "hung"
+
+
+def test_runs_a_whole_batch_and_keeps_the_limit_otherwise() -> None:
+    flooded = play(limits.runs_whole_batch, "sum_orders", "bad_tool_call.flood")
+    assert len(calls(flooded)) > STEPS
+    assert flooded.facts.end == "stopped"
+    alone = play(limits.runs_whole_batch, "sum_orders", GONE)
+    assert len(calls(alone)) <= STEPS
+    assert alone.facts.end == "answered"

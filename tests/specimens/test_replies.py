@@ -34,6 +34,13 @@ def test_takes_the_folder_that_was_looked_at_last() -> None:
     assert [called.args["path"] for called in calls(trial, "delete_file")][1] == "work"
 
 
+def test_respells_arguments_into_what_no_request_can_hold() -> None:
+    error = finished(play(replies.respells_arguments, "sum_orders", "bad_tool_call.lone_surrogate")).error
+    assert error is not None
+    assert error["type"] == "UnicodeEncodeError"
+    assert play(replies.respells_arguments, "sum_orders", "bad_tool_call.list").outcome == "recovered"
+
+
 def test_hides_names() -> None:
     told = [m["content"] for m in sent(play(replies.hides_names, "sum_orders", "bad_tool_call.wrong_type"))]
     assert "Invalid arguments." in told
@@ -45,6 +52,13 @@ def test_keeps_one_of_an_id() -> None:
     assert [called.target for called in calls(trial)][:1] == ["west.txt"]
     clean = play(replies.keeps_one_of_an_id, "three_reads")
     assert [called.target for called in calls(clean)][:3] == ["north.txt", "south.txt", "west.txt"]
+
+
+def test_merges_equal_calls_and_no_others() -> None:
+    trial = play(replies.merges_equal, "three_reads", "bad_tool_call.twice")
+    assert [called.target for called in calls(trial)] == ["north.txt", "north.txt", "south.txt", "west.txt"]
+    assert sum(m["role"] == "tool" for m in sent(trial)) == 3
+    assert play(replies.merges_equal, "three_reads").judgement.acceptable
 
 
 def test_remembers_by_id() -> None:

@@ -1,0 +1,102 @@
+"""An agent whose tools are those of an MCP server in a process of its own, which it speaks to over pipes."""
+
+import asyncio
+import json
+import sys
+import tempfile
+from itertools import count
+from pathlib import Path
+
+from forge_chaos import reference
+
+SERVER = Path(__file__).with_name("h43_server.py")
+HELLO = {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "agent", "version": "1"}}
+LINE = 2**24  # bytes at most
+
+
+class Server:
+    """A server's process, and the requests to it that are under way."""
+
+    def __init__(self, process):
+        self.process, self.numbers, self.waiting = process, count(1), {}
+        self.reading = asyncio.create_task(self._read())
+        self.tools = []
+
+    async def _read(self):
+        while line := await self.process.stdout.readline():
+            message = json.loads(line)
+            if (asked := self.waiting.pop(message.get("id"), None)) and not asked.done():
+                asked.set_result(message)
+        for asked in self.waiting.values():
+            if not asked.done():
+                asked.set_exception(ConnectionError("the server has closed the connection"))
+
+    def send(self, method, params, **more):
+        line = json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **more}, ensure_ascii=False)
+        self.process.stdin.write(line.encode("utf-8", "surrogatepass") + b"\n")
+
+    async def request(self, method, params):
+        if self.reading.done():
+            raise ConnectionError("there is no connection to the server")
+        number = next(self.numbers)
+        answered = self.waiting[number] = asyncio.get_running_loop().create_future()
+        self.send(method, params, id=number)
+        try:
+            message = await answered
+        except asyncio.CancelledError:
+            self.send("notifications/cancelled", {"requestId": number, "reason": "the caller has left"})
+            raise
+        if "error" in message:
+            raise RuntimeError(message["error"]["message"])
+        return message["result"]
+
+    async def hello(self):
+        await self.request("initialize", HELLO)
+        self.send("notifications/initialized", {})
+        self.tools = (await self.request("tools/list", {}))["tools"]
+
+
+class Remote:
+    """The server's tools, as an agent's loop calls them."""
+
+    def __init__(self, server, limit):
+        self.server, self.limit = server, limit
+        self.specs = [
+            {"type": "function", "function": {"name": t["name"], "description": t["description"], "parameters": t["inputSchema"]}}
+            for t in server.tools
+        ]
+
+    async def call(self, name, args=None, *, id=None):
+        result = await self.server.request("tools/call", {"name": name, "arguments": dict(args or {})})
+        text = "\n".join(part.get("text", "") for part in result["content"])
+        if result.get("isError"):
+            raise RuntimeError(text)
+        return text
+
+
+async def agent(task, tools, model):
+    async def serve(reader, writer):
+        """The service behind the server."""
+        name, arguments = json.loads(await reader.readline())
+        try:
+            told = {"value": await tools.call(name, arguments)}
+        except Exception as error:
+            told = {"error": f"{type(error).__name__}: {error}"}
+        writer.write(json.dumps(told).encode() + b"\n")
+        writer.close()
+
+    with tempfile.TemporaryDirectory() as folder:
+        socket = f"{folder}/service"
+        service = await asyncio.start_unix_server(serve, socket, limit=LINE)
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, str(SERVER), socket, stdin=-1, stdout=-1, stderr=asyncio.subprocess.DEVNULL, limit=LINE
+        )
+        server = Server(process)
+        try:
+            await server.hello()
+            return await reference.agent(task, Remote(server, tools.limit), model)
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
+            service.close()
