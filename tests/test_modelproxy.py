@@ -26,9 +26,8 @@ from forge_chaos.modelserver.upstream import Incoming
 from forge_chaos.nouns import Call, Ok
 from forge_chaos.worlds.files import files
 from tests.modelserver import small
-from tests.modelserver.clients import TALKS
+from tests.modelserver.clients import TALKS, loop
 from tests.modelserver.clients import asking as once_by
-from tests.modelserver.clients import loop
 from tests.modelserver.proxied import proxied
 from tests.modelserver.raw import Part, answer, begun, chunk, nobody, raw
 from tests.modelserver.test_server import CHAT, COUNT, FIRST, MESSAGES, PATHS, RESPONSES, asking, said
@@ -100,7 +99,7 @@ def test_the_scripted_server_behind_it_is_the_same_byte_for_byte(
         assert conversation(proxy.url, path, streamed) == wanted
     assert proxy.heard == []
     assert [status for status, _, _ in wanted][:4] == [200, 404, 400, 200]
-    assert [status for status, _, _ in wanted][7:9] == [200, 400]
+    assert [status for status, _, _ in wanted][6:8] == [200, 400]
     asked_for = [body for _, body in find(proxy.trace, Asked)]
     told = [body for _, body in find(proxy.trace, Replied)]
     assert len(asked_for) == len(told) == proxy.over == 6
@@ -348,17 +347,6 @@ def test_a_reply_that_is_cut_off(path: str) -> None:
             asked(proxy.url, path)
         assert asked(proxy.url, path)[0] == 200
     assert proxy.over == 3
-
-
-def test_a_mechanism_that_breaks_stops_the_gate() -> None:
-    with raw([answer(b'{"choices": [{"message": {"tool_calls": [{"function": {"name": 1}}]}}]}')]) as there:
-        with proxied(there.url, "bad_tool_call.unknown_tool@1") as proxy:
-            connection = HTTPConnection(proxy.url.removeprefix("http://"), timeout=20)
-            connection.request("POST", CHAT, asking(CHAT, FIRST))
-            while not proxy.stopped and not proxy.over:
-                proxy.once.wait(0.02)
-            connection.close()
-            assert proxy.once.wait(20)
 
 
 # --- an endpoint that is not there ----------------------------------------------------------------------------

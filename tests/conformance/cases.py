@@ -375,8 +375,14 @@ CASES: Mapping[str, Case] = {
                 "two_turns",
             ),
             _cell(SUM, f"timeout.hangs:{ORDERS}", "recovered", "drops_id", "violated:unanswered_call"),
+            _cell(
+                "count_then_write",
+                "cancelled.running:read_file(visits.log)",
+                "recovered",
+                "leaves_calls_open",
+                "violated:unanswered_call",
+            ),
         ),
-        waits="cancellation: the caller cancels from outside, and a second turn follows on the same session",
     ),
     "C055": Case(
         "a reading that is refused has no result",
@@ -402,8 +408,9 @@ CASES: Mapping[str, Case] = {
                 "leaves_slow_one",
                 "violated:left_running",
             ),
+            _cell(SUM, f"cancelled.running:{TOTAL}", "recovered", "outlives_cancel", "violated:after_turn"),
+            _cell(SUM, f"cancelled.late:{ORDERS}", "recovered", "swallows_cancel", "violated:ignored_cancel"),
         ),
-        waits="cancellation: the outer cancel in the middle of a call",
     ),
     "C059": Case(
         "a tool that there is not ends the run",

@@ -74,6 +74,9 @@ def test_a_response_has_the_form_of_the_wire() -> None:
     assert choice["message"]["tool_calls"] == [
         {"id": "call_1", "type": "function", "function": {"name": "read_file", "arguments": '{"path": "ä"}'}}
     ]
+    aloud = render(request, view(request), Ask((ToolCall("read_file", {}, "call_1"),), text="Let me look."))
+    assert aloud["choices"][0]["message"]["content"] == "Let me look."
+    assert len(aloud["choices"][0]["message"]["tool_calls"]) == 1
     said = render(request, view(request), Say("DONE"))
     assert said["choices"][0]["message"]["content"] == "DONE"
     assert said["choices"][0]["finish_reason"] == "stop"

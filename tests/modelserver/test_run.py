@@ -37,6 +37,23 @@ def test_pauses_add_up_before_the_next_call() -> None:
     assert move.wait == 5.0
 
 
+def test_what_is_said_stands_beside_the_next_call_alone() -> None:
+    async def solve(task: Any, tools: Any) -> str:
+        await tools.say("I think it is 7.")
+        await tools.wait(2)
+        await tools.job(id="a")
+        await tools.job(id="b")
+        return "DONE"
+
+    run = Run(small.scenario("aloud", solve), EXPERT, small.SPECS)
+    first, second = run.send(None), run.send((Reply("done"),))
+    assert isinstance(first, Ask)
+    assert isinstance(second, Ask)
+    assert ([call.args["id"] for call in first.calls], first.text, first.wait) == (["a"], "I think it is 7.", 2)
+    assert ([call.args["id"] for call in second.calls], second.text) == (["b"], "")
+    run.close()
+
+
 def test_a_solution_that_raises_on_a_clean_run_is_a_mistake_of_the_scenario() -> None:
     async def solve(task: Any, tools: Any) -> str:
         raise KeyError("gone")

@@ -79,6 +79,23 @@ def test_equal_calls_take_their_replies_in_order() -> None:
     assert asked(moved(pairs[:1])) == ["read_file"]
 
 
+def test_what_is_said_goes_with_the_calls_that_are_left_to_ask() -> None:
+    async def solve(task: Any, tools: Any) -> str:
+        await tools.say("First.")
+        await tools.read_file(path="a")
+        await tools.say("Then.")
+        await tools.read_file(path="b")
+        return "DONE"
+
+    scenario = small.scenario("aloud", solve)
+    first = next_move(scenario, persona("expert"), View(scenario.prompt, (), TOOLS), {}, small.SPECS)
+    assert isinstance(first, Ask)
+    shown = View(scenario.prompt, ((first.calls[0], Reply("text")),), TOOLS)
+    second = next_move(scenario, persona("expert"), shown, {}, small.SPECS)
+    assert isinstance(second, Ask)
+    assert (first.text, second.text) == ("First.", "Then.")
+
+
 def test_waits_before_answered_calls_are_dropped() -> None:
     busy = Reply("503, retry after 7 s")
     move = moved(((ORDERS, busy),))
