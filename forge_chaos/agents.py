@@ -30,6 +30,7 @@ FRAMEWORK = "framework:"
 LOADED = "_forge_chaos_agent_"  # before the name of a module that was loaded from a file
 COMMAND = "cmd:"
 TARGET = "target:"
+LOOPLESS = ("command", "native")  # adapters of no framework
 KEY = "Any value will do there: the scripted model takes the place of the real one, and nothing is sent."
 FORMS = "Write module:attribute, path.py:attribute, framework:NAME or 'cmd: ./agent --flag'."
 
@@ -116,9 +117,14 @@ def _adapters() -> list[str]:
     return [name.replace("_", "-") for name in registry.names("adapters")]
 
 
+def frameworks() -> list[str]:
+    """The adapters that stand for a framework, with a stock loop of its own."""
+    return [name for name in _adapters() if name not in LOOPLESS]
+
+
 def _named(framework: str) -> Adapter:
     if framework.replace("_", "-") not in _adapters():
-        raise unknown("framework", framework, _adapters(), way="forge-chaos list adapters")
+        raise unknown("framework", framework, frameworks(), way="forge-chaos list adapters")
     return adapter(framework)
 
 

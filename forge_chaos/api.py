@@ -165,7 +165,7 @@ def run(
     bench = Bench(setup, several, seat)
     try:
         made = campaign.Campaign(setup, options, inline(bench), bench.hello(), home)
-        _ = made.scenarios  # before anything is written: what is wrong with one is told
+        made.check()  # before anything is written
         directory = next_directory("reports", made.agent) if out is None else Path(out)
         with Store.create(directory, made.config()) as store:
             return made.run(store)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
@@ -12,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from forge_chaos import agents, catalog, mapping, notation, registry, seeds, trial
+from forge_chaos import agents, catalog, extras, mapping, notation, registry, seeds, trial
 from forge_chaos.clock import VirtualLoop
 from forge_chaos.errors import Misuse
 from forge_chaos.events import Trace
@@ -123,11 +122,9 @@ class Bench:
 
     @property
     def versions(self) -> dict[str, str]:
-        """The versions that a trace depends on, that of the agent's framework among them."""
-        framework = sys.modules.get(self.seat.adapter.replace("-", "_"))
-        version = getattr(framework, "__version__", None)
+        """The versions that a trace depends on, those of the agent's framework among them."""
         source = {"agent source": self._source} if self._source else {}
-        return versions() | source | ({self.seat.adapter: version} if isinstance(version, str) else {})
+        return versions() | source | dict(extras.installed(self.seat.adapter))
 
     @property
     def deterministic(self) -> bool:

@@ -20,6 +20,7 @@ from forge_chaos.order import Order, trial_id
 from forge_chaos.ports import Executor
 from forge_chaos.recorded import nothing_secret
 from forge_chaos.schedule import matches
+from forge_chaos.seeds import reasons
 from forge_chaos.store import Store
 from forge_chaos.verdict import Scorecard, Skipped, Trial
 from forge_chaos.wanted import wanted
@@ -106,6 +107,14 @@ class Campaign:
             else:
                 self.skipped.append(Skipped(name, why))
         return tuple(usable)
+
+    def check(self) -> None:
+        """What can be refused before anything is made. Raises Misuse as `scenarios`, and for a rule that names a
+        tool which nobody has."""
+        rules = [rule for _, rule in self.wanted.swept] + [
+            rule for plan in self.wanted.plans for rule in plan
+        ]
+        fitting.tools_exist(rules, self.scenarios, self.own)
 
     @cached_property
     def model(self) -> str:
@@ -274,6 +283,8 @@ class Campaign:
             replay=replay_command(directory, order.id),
             suite=scenario.suite,
         )
+        if score.bad(trial):
+            trial = replace(trial, reason=(reasons.reason(trial, trace) or ("",))[0])
         if self.home.redact is nothing_secret:
             return trial
         # A grader of the user's may have put a secret into its verdict.

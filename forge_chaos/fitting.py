@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from forge_chaos import agents, mapping
 from forge_chaos.bench import SCRIPTED, Setup, specs_of
-from forge_chaos.nouns import Scenario, ToolSpec
+from forge_chaos.errors import unknown
+from forge_chaos.notation import write
+from forge_chaos.nouns import Rule, Scenario, ToolSpec
+from forge_chaos.schedule import matches
+
+MODEL = "model"
 
 
 def unfit(
@@ -33,6 +38,19 @@ def _without(scenario: Scenario, own: Mapping[str, ToolSpec]) -> str | None:
     lacking: list[str] = [role for role in scenario.roles if not any(role in s.roles for s in own.values())]
     lacking += mapping.missing(scenario, mapping.mapped(scenario, specs_of(scenario), own))
     return f"the agent has no tool for {', '.join(lacking)}" if lacking else None
+
+
+def tools_exist(rules: Iterable[Rule], scenarios: Sequence[Scenario], own: Mapping[str, ToolSpec] | None) -> None:
+    """Raises Misuse for a rule that names a tool which none of these scenarios gives and the agent, where it
+    brings its own, has not: it could never fire. `model` is what rules call the model."""
+    named = [rule for rule in rules if not matches(Rule("", tool=rule.tool), MODEL, None)]
+    if not named or not scenarios:
+        return
+    tools = own if own is not None else {name: spec for s in scenarios for name, spec in specs_of(s).items()}
+    for rule in named:
+        if not any(matches(Rule("", tool=rule.tool), tool, None) for tool in tools):
+            way = f"forge-chaos show {scenarios[0].name}" if own is None else "forge-chaos inspect AGENT"
+            raise unknown("tool", rule.tool, tools, write(rule), way)
 
 
 def own_tools(hello: Mapping[str, Any]) -> dict[str, ToolSpec] | None:

@@ -82,7 +82,7 @@ class Judge:
     def _bar(self, trace: Trace, scenario: Scenario, found: Facts) -> Reached:
         stated = self._stated(found)
         met = sweep.met(trace)
-        playable = met if self.own is None else _translated(met, scenario, self.own)
+        playable = met if self.own is None else translated(met, scenario, self.own)
         if not playable or scenario.solve is None:
             return Reached(stated)
         hit = frozenset(_hit(trace).values())
@@ -172,7 +172,7 @@ def _lowest(*bars: Bar | None) -> Bar | None:
     return min((bar for bar in bars if bar is not None), key=RANK.__getitem__, default=None)
 
 
-def _translated(met: Sequence[Rule], scenario: Scenario, own: Mapping[str, ToolSpec]) -> tuple[Rule, ...]:
+def translated(met: Sequence[Rule], scenario: Scenario, own: Mapping[str, ToolSpec]) -> tuple[Rule, ...]:
     """The rules in the words of the scenario's tools; one on a tool that stands for none is left out."""
     pairs = mapping.mapped(scenario, specs_of(scenario), own)
     names = {notation.literal(spec.name): notation.literal(name) for name, spec in pairs.items()}

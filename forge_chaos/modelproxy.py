@@ -17,11 +17,20 @@ from forge_chaos.modelserver import chat, sse, wires
 from forge_chaos.modelserver.errors import waiting
 from forge_chaos.modelserver.passage import Known, Passage
 from forge_chaos.modelserver.refusals import error
-from forge_chaos.modelserver.upstream import Came, Headers, Incoming, Reply, Unreached, Upstream
+from forge_chaos.modelserver.upstream import (
+    Came,
+    Headers,
+    Incoming,
+    Reply,
+    Unreached,
+    Upstream,
+    passed_on,
+)
 
 Request = dict[str, Any]
 Through = asyncio.Task[tuple[int, bytes]]
 UNREACHED = 502
+WRITTEN = (b"content-length", b"content-encoding")  # what no longer holds of a body that was written anew
 
 
 class ModelProxy:
@@ -104,7 +113,9 @@ class _Crossing:
         for read, came, raw in self._gathered:
             if read is said:
                 return _written(came.status, raw, came.headers, self._over)
-        return _written(status, said, None, self._over)
+        last = self._gathered[-1][1] if self._gathered else None
+        kept = passed_on(last.headers, WRITTEN) if last is not None and last.status == status else None
+        return _written(status, said, kept, self._over)
 
     async def _gate(self, asked: Request, send: Send) -> Request:
         async def sending(given: Request) -> Request:
@@ -182,7 +193,11 @@ def _written(
         yield body
 
     if headers is None:
-        ours = {"content-type": sse.content_type(body), "content-length": str(len(body)), **waiting(status, body)}
+        ours = {
+            "content-type": sse.content_type(body),
+            "content-length": str(len(body)),
+            **waiting(status, body),
+        }
         headers = tuple((name.encode(), value.encode()) for name, value in ours.items())
     return Reply(status, headers, parts()) if over is None else Reply(status, headers, parts(), over)
 

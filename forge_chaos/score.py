@@ -124,15 +124,17 @@ def failures(card: Scorecard, trials: Iterable[Trial]) -> tuple[Trial, ...]:
     """What the reader has to look at, sorted: unacceptable ends, broken trials, and bad ends of trials
     whose fault was not reached."""
     gone = {s.scenario for s in card.skipped}
+    found = [t for t in trials if bad(t) and (t.scenario not in gone or t.judgement.outcome == "invalid")]
+    return tuple(sorted(found, key=lambda t: (t.scenario, t.rules, t.seed, t.repetition, t.id)))
 
-    def bad(trial: Trial) -> bool:
-        if trial.judgement.outcome == "invalid":
-            return True
-        if trial.kind == "clean" or trial.scenario in gone or trial.judgement.outcome == "unfair":
-            return False
-        return not (trial.judgement.acceptable if trial.facts.fired else clean_pass(trial.facts))
 
-    return tuple(sorted(filter(bad, trials), key=lambda t: (t.scenario, t.rules, t.seed, t.repetition, t.id)))
+def bad(trial: Trial) -> bool:
+    """Did a trial under a fault end as it must not? One that we broke did, one that is unfair did not."""
+    if trial.judgement.outcome == "invalid":
+        return True
+    if trial.kind == "clean" or trial.judgement.outcome == "unfair":
+        return False
+    return not (trial.judgement.acceptable if trial.facts.fired else clean_pass(trial.facts))
 
 
 def effective(shares: Sequence[float], n: int) -> float:

@@ -11,17 +11,18 @@ from dataclasses import MISSING, fields
 from typing import Any, TypeAlias, TypeVar
 
 from forge_chaos.errors import Misuse
-from forge_chaos.verdict import Facts, Fired, Judgement, Row, Scorecard, Skipped, Trial, Verdict
+from forge_chaos.verdict import Facts, Fired, Judgement, Row, Scorecard, Skipped, Swapped, Trial, Verdict
 
-Record: TypeAlias = Verdict | Fired | Facts | Judgement | Trial | Row | Skipped | Scorecard
+Record: TypeAlias = Verdict | Fired | Facts | Judgement | Trial | Swapped | Row | Skipped | Scorecard
 R = TypeVar("R", bound=Record)
 
 _ONE: Mapping[type[Any], Mapping[str, type[Record]]] = {Trial: {"facts": Facts, "judgement": Judgement}}
 _MANY: Mapping[type[Any], Mapping[str, type[Record]]] = {
     Facts: {"fired": Fired, "damage": Verdict, "loops": Verdict, "violations": Verdict, "graders": Verdict},
     Scorecard: {"rows": Row, "skipped": Skipped},
+    Trial: {"swapped": Swapped},
 }
-_KINDS = (Verdict, Fired, Facts, Judgement, Trial, Row, Skipped, Scorecard)
+_KINDS = (Verdict, Fired, Facts, Judgement, Trial, Swapped, Row, Skipped, Scorecard)
 _NAMES: Mapping[type[Any], tuple[str, ...]] = {
     kind: tuple(field.name for field in fields(kind)) for kind in _KINDS
 }

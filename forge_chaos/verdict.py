@@ -101,13 +101,41 @@ class Judgement:
     bar: Bar | None = None
 
 
+Half = Literal["model", "harness"]
+Layer = Literal["harness", "model", "both", "interaction", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Swapped:
+    """How a failing trial's plan ends when one half of the agent is another's: `half` "model" says that the
+    expert stood in for its model, "harness" that the reference loop stood in for its loop.
+
+    `failed` of `runs` trials ended badly; `runs` is 0 where that could not be played, or the fault was not
+    met. `same`: that half is so already, and the end is the trial's own. `outcome` and `why` are of the first.
+    """
+
+    half: Half
+    failed: int
+    runs: int
+    outcome: str = ""
+    why: str = ""
+    same: bool = False
+
+    @property
+    def fails(self) -> bool | None:
+        """None where that is not known."""
+        return None if not self.runs else 2 * self.failed > self.runs
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
     """A finished trial, as the store keeps it and renderers read it.
 
     `id` is a hash of (scenario, agent, plan, seed, repetition). `kind` is `clean` or `fault`.
     `rules` is the plan in notation, `swept` the fault class that a sweep planned it for (None for a
-    plan by hand). `replay` is the command that runs it again.
+    plan by hand). `replay` is the command that runs it again. `layer` says whose the failure is, where that
+    was asked, and `swapped` are the two ends that it follows from; `reason` is a guess at what made it fail
+    (`seeds.reasons`), for readers.
     """
 
     id: str
@@ -122,6 +150,8 @@ class Trial:
     layer: str = "unknown"
     replay: str = ""
     suite: str = "capability"
+    reason: str = ""
+    swapped: tuple[Swapped, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

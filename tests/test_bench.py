@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -80,10 +81,9 @@ def test_hello_says_what_the_other_side_must_know() -> None:
 
 @pytest.mark.slow
 def test_the_version_of_a_framework_counts_too() -> None:
-    import pydantic_ai
-
     with bench(agent="framework:pydantic-ai") as home:
-        assert home.hello()["versions"] == versions() | {"pydantic-ai": pydantic_ai.__version__}
+        slim = {"pydantic-ai-slim": metadata.version("pydantic-ai-slim")}
+        assert home.hello()["versions"] == versions() | slim
 
 
 def test_an_order_becomes_a_trace_and_equal_orders_equal_ones() -> None:

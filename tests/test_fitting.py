@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from forge_chaos import catalog, fitting
+from forge_chaos import catalog, fitting, notation
 from forge_chaos.bench import Bench, Setup
+from forge_chaos.errors import Misuse
 from forge_chaos.nouns import Scenario, ToolSpec, Turn
 from tests.test_mapping import own
 
@@ -64,3 +65,20 @@ def test_who_takes_one_turn_cannot_be_tried_on_several() -> None:
     assert fitting.unfit(scenario, Setup(agent="shop:agent"), None) is None
     why = fitting.unfit(scenario, Setup(agent="shop:agent"), None, turns=False)
     assert why == "it has 2 turns, and the agent takes one"
+
+
+@pytest.mark.parametrize("rule", ["timeout", "timeout:read_*", "timeout@2:read_file(a)", "provider_error:model"])
+def test_a_rule_may_name_a_tool_that_some_scenario_gives(rule: str) -> None:
+    scenarios = [catalog.load("charge_once", 1), SUM]
+    fitting.tools_exist([notation.parse(rule)], scenarios, None)
+
+
+def test_a_tool_that_nobody_has_is_misuse_with_the_near_miss() -> None:
+    rule = [notation.parse("missing_file@1:raed_file(a.csv)")]
+    with pytest.raises(Misuse, match=r"no tool 'raed_file'\. Did you mean 'read_file'\? Known: .*write_file"):
+        fitting.tools_exist(rule, [SUM], None)
+    with pytest.raises(Misuse, match=r"no tool 'send_\*'.* Known: .*read_file.*forge-chaos show sum_orders"):
+        fitting.tools_exist([notation.parse("timeout:send_*")], [SUM], None)
+    with pytest.raises(Misuse, match=r"no tool 'read_file'.*read_text.*forge-chaos inspect AGENT"):
+        fitting.tools_exist([notation.parse("timeout:read_file")], [SUM], SHOP)
+    fitting.tools_exist(rule, [], None)  # nothing is left to test, which is said otherwise

@@ -173,7 +173,7 @@ def test_an_endpoint_without_v1_is_gated_too() -> None:
         raw([answer(asked(behind, CHAT)[2])]) as there,
         proxied(f"{there.url}/v1beta") as proxy,
     ):
-        assert asked(proxy.url, CHAT.removeprefix("/v1"))[0] == 200
+        assert got(proxy.url, CHAT.removeprefix("/v1"), asking(CHAT, FIRST))[0] == 200
     assert there.asked[0].startswith(b"POST /v1beta/chat/completions HTTP/1.1\r\n")
     assert len(list(find(proxy.trace, Asked))) == 1
 
@@ -242,7 +242,7 @@ def test_a_client_that_leaves_before_the_answer_begins_ends_it_too() -> None:
     with raw([Event()]) as there, proxied(there.url) as proxy:
         connection = HTTPConnection(proxy.url.removeprefix("http://"), timeout=20)
         connection.request("POST", CHAT, asking(CHAT, FIRST))
-        while not list(find(proxy.trace, Asked)):
+        while not there.asked:
             proxy.once.wait(0.02)
         connection.close()
         assert there.left.wait(20)

@@ -84,4 +84,12 @@ def put(thing: Any, name: str, value: Any, back: ExitStack) -> None:
     object.__setattr__(thing, name, value)
 
 
-__all__ = ["put", "reached"]
+def carried(thing: Any, name: str, begins: Any, session: dict[str, Any], back: ExitStack) -> None:
+    """Set an attribute that begins so in each trial and goes on from turn to turn of it: what it holds at the
+    end of a turn stays in the session, and the user's object has its own again."""
+    key = f"{type(thing).__name__} {id(thing)} {name}"
+    put(thing, name, session.get(key, begins), back)
+    back.callback(lambda: session.__setitem__(key, getattr(thing, name)))
+
+
+__all__ = ["carried", "put", "reached"]

@@ -17,7 +17,7 @@ from functools import wraps
 from typing import Any
 
 from forge_chaos.adapters import _client
-from forge_chaos.adapters._reach import put, reached
+from forge_chaos.adapters._reach import carried, put, reached
 from forge_chaos.adapters._rehearsal import rehearsed
 from forge_chaos.adapters._threads import Blocking, blocking
 from forge_chaos.adapters._through import gated, offered, value
@@ -60,6 +60,7 @@ class AutoGen:
             own_model_deterministic=bool(clients) and set(clients) == {"ReplayChatCompletionClient"},
             honest=(_client.refusal(),),
             claims=True,
+            turns=True,
         )
 
     def framework(self) -> Seat:
@@ -70,7 +71,7 @@ class AutoGen:
         except ImportError as error:
             raise Misuse(f"framework:autogen does not import: {error}. {WAY}") from None
         rehearsed(_bench)
-        return Seat(_bench, self.name, honest=(_client.refusal(),))
+        return Seat(_bench, self.name, honest=(_client.refusal(),), turns=True)
 
 
 async def _bench(
@@ -78,12 +79,14 @@ async def _bench(
 ) -> Answer:
     from autogen_agentchat.agents import AssistantAgent
 
-    agent = AssistantAgent(
-        "assistant",
-        _scripted(model),
-        tools=[offered(specs[name], tools[name], gate, _id.get) for name in specs if name in tools],
-        max_tool_iterations=task.max_steps,
-    )
+    agent = task.session.get("agent")  # it keeps the conversation from turn to turn
+    if agent is None:
+        agent = task.session["agent"] = AssistantAgent(
+            "assistant",
+            _scripted(model),
+            tools=[offered(specs[name], tools[name], gate, _id.get) for name in specs if name in tools],
+            max_tool_iterations=task.max_steps,
+        )
     with ExitStack() as back:
         for tool, _ in _tools(agent):
             _noted(tool, back)
@@ -100,7 +103,7 @@ def _own(thing: Any) -> Agent:
                     _noted(tool, back)
                     _behind(tool, specs[tool.name], gate, door, by, back)
                 for part in _reach(thing):
-                    _fresh(part, back)
+                    _fresh(part, task.session, back)
                 if model.taken:
                     _modelled(thing, model, back)
                 return _answer(await thing.run(task=task.prompt))
@@ -189,8 +192,9 @@ def _behind(tool: Any, declared: ToolSpec, gate: Gate, door: Blocking, by: str, 
     put(tool, "run", through, back)
 
 
-def _fresh(part: Any, back: ExitStack) -> None:
-    """What an agent or a team remembers from one run to the next begins as it stands now, and goes no further."""
+def _fresh(part: Any, session: dict[str, Any], back: ExitStack) -> None:
+    """What an agent or a team remembers begins in each trial as it stands now, goes on from turn to turn, and
+    no further."""
     import asyncio
     from copy import deepcopy
 
@@ -199,14 +203,18 @@ def _fresh(part: Any, back: ExitStack) -> None:
     from autogen_core.model_context import ChatCompletionContext
 
     if isinstance(part, ChatCompletionContext) and hasattr(part, "_messages"):
-        put(part, "_messages", list(part._messages), back)
+        carried(part, "_messages", list(part._messages), session, back)
     elif isinstance(part, BaseGroupChat):
-        put(part, "_termination_condition", deepcopy(part._termination_condition), back)
+        begins: dict[str, Any] = {"_termination_condition": deepcopy(part._termination_condition)}
         if part._embedded_runtime:
-            put(part, "_runtime", SingleThreadedAgentRuntime(ignore_unhandled_exceptions=False), back)
-            put(part, "_output_message_queue", asyncio.Queue(), back)
-            put(part, "_initialized", False, back)
-            put(part, "_is_running", False, back)
+            begins |= {
+                "_runtime": SingleThreadedAgentRuntime(ignore_unhandled_exceptions=False),
+                "_output_message_queue": asyncio.Queue(),
+                "_initialized": False,
+                "_is_running": False,
+            }
+        for name, value in begins.items():
+            carried(part, name, value, session, back)
 
 
 def _clients(thing: Any) -> list[tuple[Any, str, Any]]:

@@ -15,6 +15,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
+from functools import wraps
 from typing import Any
 
 from forge_chaos.adapters import _client, _code, _releases
@@ -265,10 +266,26 @@ def _gated(tool: Any, declared: ToolSpec | None, gate: Gate, door: Blocking, by:
         return tool
     twin = copy(tool)
     forward = twin.forward
-    if not inspect.ismethod(forward):  # made by `@tool`, whose forward says that it takes a self
-        forward = getattr(forward, "__wrapped__", forward)
+    if not inspect.ismethod(forward):
+        forward = _selfless(forward)
     twin.forward = gated(forward, declared, gate, door, by=lambda: by)
     return twin
+
+
+def _selfless(function: Any) -> Any:
+    """What `@tool` makes says that it takes a self, and does not; in old releases the function itself says so."""
+    function = getattr(function, "__wrapped__", function)
+    signature = inspect.signature(function)
+    if next(iter(signature.parameters), None) != "self":
+        return function
+
+    @wraps(function)
+    def plain(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    told: Any = plain
+    told.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])
+    return told
 
 
 adapter = Smolagents()

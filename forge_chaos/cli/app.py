@@ -323,6 +323,93 @@ def replay(
 
 
 @app.command()
+def history(
+    files: Annotated[
+        Optional[list[Path]],  # noqa: UP045
+        typer.Argument(
+            metavar="FILE...",
+            help="Regression files (*.chaos.toml) with a table [history], or folders of them. Nothing: ours.",
+        ),
+    ] = None,
+    package: Annotated[
+        Text,
+        typer.Option(metavar="NAME", help="Only files about this package; that of files that name none."),
+    ] = None,
+    versions: Annotated[
+        Text, typer.Option(metavar="A,B,...", help="Play these releases, not those that the files state.")
+    ] = None,
+    range_: Annotated[
+        Text,
+        typer.Option(
+            "--range", metavar="A..B", help="Find the release between these in which the bug came or went."
+        ),
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Play each release of the range.")] = False,
+    newest: Annotated[
+        bool, typer.Option("--newest", help="Beside the releases that the files state, the newest one.")
+    ] = False,
+    times: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Play each cell N times and say where the ends differ.")
+    ] = 1,
+    with_: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            "--with", metavar="REQ", help="A further requirement of each environment. May be given again."
+        ),
+    ] = None,
+    python: Annotated[
+        Text, typer.Option(metavar="PYTHON", help="Of the environments, as uv takes it.  [default: this one]")
+    ] = None,
+    cache: Annotated[
+        File,
+        typer.Option(
+            metavar="DIR",
+            help="Where environments are kept.  [default: forge-chaos/history in the user's cache]",
+        ),
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", min=1, help="A cell that takes longer is killed.")
+    ] = 300.0,
+    jobs: Annotated[int, typer.Option(metavar="N", min=1, help="Cells played side by side.")] = 2,
+    out: Annotated[
+        File,
+        typer.Option(
+            metavar="FILE|DIR", help="Write the result: a page (.md), JSON (.json), or both into a folder."
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object on stdout, nothing else there.")
+    ] = False,
+) -> int:
+    """Play regression files under releases of a package.
+
+    Each release gets an environment of its own, with the dependencies of its time. It is bad where the plan ends
+    badly and the same agent passes without the plan. Exit: 0 every side ended as its file says, 1 not, 2 something
+    could not be decided, 3 forge-chaos failed, 4 misuse. With --versions or --range: 1 when a release is bad.
+    """
+    from forge_chaos.cli import history as door
+
+    return door.history(
+        door.Request(
+            files=tuple(files or ()),
+            package=package,
+            versions=versions,
+            span=range_,
+            all=all_,
+            newest=newest,
+            times=times,
+            requires=tuple(with_ or ()),
+            python=python,
+            cache=cache,
+            timeout=timeout,
+            jobs=jobs,
+            out=out,
+            as_json=as_json,
+        )
+    )
+
+
+@app.command()
 def report(
     run: Annotated[
         Path, typer.Argument(metavar="RUN", help="A run's directory, such as reports/0001-reference.")

@@ -59,7 +59,7 @@ def _searched(request: running.Request, search: Search, outcome: Outcome | None)
     setup, options = running.setup_of(request, stated), running.options_of(request, stated)
     with running.seated(setup) as (executor, hello, home):
         made = campaign.Campaign(setup, options, executor, hello, home)
-        _ = made.scenarios
+        made.check()
         agree = consent(setup.model, request.yes, os.environ)
         if agree is not None:
             agree(search.budget)

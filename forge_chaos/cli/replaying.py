@@ -87,7 +87,7 @@ def _anew(setup: Setup, request: running.Request) -> Setup:
 
 def _regression(path: Path, request: running.Request) -> int:
     found = regression.read(path)
-    setup = _setup(found, request)
+    setup = setup_of(found, request)
     faults = catalog.faults([Path(d) for d in setup.faults_dirs])
     try:
         rules = tuple(catalog.resolve(notation.parse(text), faults).rule for text in found.rules)
@@ -118,10 +118,10 @@ def _regression(path: Path, request: running.Request) -> int:
     return 1
 
 
-def _setup(found: regression.Regression, request: running.Request) -> Setup:
+def setup_of(found: regression.Regression, request: running.Request) -> Setup:
     """The setup that the file states and the command line may overrule; what lies beside the file is found."""
     here = Path.cwd()
-    asked = replace(request, agent=request.agent or found.agent, model=found.model)
+    asked = replace(request, agent=request.agent or found.agent, model=found.model or request.model)
     setup = running.setup_of(asked, settings.read(here))
     if request.agent is None and found.agent is not None:
         setup = replace(setup, home=str(found.home(here)))

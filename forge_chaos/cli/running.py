@@ -56,6 +56,7 @@ class Request:
     as_json: bool = False
     yes: bool = False
     targets: Path | None = None
+    attribute: bool = False
 
 
 def run(request: Request) -> int:
@@ -87,7 +88,7 @@ def begun(request: Request) -> campaign.Run | None:
     keep_traces(options.keep_traces)
     with seated(setup) as (executor, hello, home):
         made = campaign.Campaign(setup, options, executor, hello, home)
-        _ = made.scenarios
+        made.check()
         for note in home.imported.notes:
             _say(note)
         if options.trials > 1 and made.deterministic:
@@ -109,7 +110,7 @@ def _resumed(request: Request) -> campaign.Run | None:
     given = [
         f"--{field.name.replace('_', '-')}"
         for field in fields(request)
-        if field.name not in ("resume", "as_json", "yes")
+        if field.name not in ("resume", "as_json", "yes", "attribute")
         and getattr(request, field.name) != getattr(Request(), field.name)
     ]
     if given:
@@ -132,7 +133,12 @@ def _finish(
     """The finished run; None when the user stopped it."""
     try:
         with progress_bar(request.as_json) as progress, stoppable(progress) as watched:
-            return made.run(store, watched, agree or campaign.free)
+            done = made.run(store, watched, agree or campaign.free)
+            if not request.attribute:
+                return done
+            from forge_chaos.cli.attributing import attributed
+
+            return attributed(done, made, store, agree or campaign.free, watched)
     except KeyboardInterrupt:
         store.commit()
         if sys.stderr.isatty():

@@ -72,7 +72,9 @@ def needs() -> tuple[str, ...]:
     try:
         stated = requires("forge-chaos") or []
     except PackageNotFoundError:
-        raise Broken("this forge-chaos is neither a checkout nor installed: its own needs are unknown.") from None
+        raise Broken(
+            "this forge-chaos is neither a checkout nor installed: its own needs are unknown."
+        ) from None
     wanted = tuple(f'extra == "{extra}"' for extra in MORE)
     parts = [(need.partition(";")[0].strip(), need.partition(";")[2].replace("'", '"')) for need in stated]
     return tuple(need for need, marker in parts if "extra ==" not in marker or marker.strip() in wanted)
@@ -113,7 +115,9 @@ def made(wanted: Wanted, cache: Path, stopped: Event) -> Path:
             if not (place / ABOUT).is_file():
                 _make(wanted, place, cache / f"{wanted.key}.making", stopped)
     except OSError as error:
-        raise Misuse(f"cannot write {cache}: {error.strerror or error}. Name another place by --cache.") from None
+        raise Misuse(
+            f"cannot write {cache}: {error.strerror or error}. Name another place by --cache."
+        ) from None
     return place
 
 

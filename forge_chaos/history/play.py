@@ -74,7 +74,9 @@ def play(ask: Mapping[str, Any], say: Say) -> None:
 def _told(trial: Trial, trace: Trace) -> dict[str, Any]:
     found = trial.judgement
     fired = {hit.rule for hit in trial.facts.fired}
-    marks = sorted({*(hit.event for hit in trial.facts.fired[:3]), *found.evidence})[-EVIDENCE:]
+    first = [hit.event for hit in trial.facts.fired[:1]]
+    proof = sorted({*(hit.event for hit in trial.facts.fired[1:3]), *found.evidence} - {*first})
+    marks = [*first, *proof[len(first) - EVIDENCE :]]
     told = {
         "part": "control" if trial.kind == "clean" else "plan",
         "outcome": found.outcome,

@@ -14,9 +14,14 @@ from typing import Any
 from forge_chaos.bench import Setup
 from forge_chaos.history import bounded, environment
 from forge_chaos.history.cell import Cell, Side
+from forge_chaos.history.releases import parsed
 from forge_chaos.regression import Regression
 
-PLAY = ("-P", "-m", "forge_chaos.history.play")  # -P: nothing of the working directory comes before the packages
+PLAY = (
+    "-P",
+    "-m",
+    "forge_chaos.history.play",
+)  # -P: nothing of the working directory comes before the packages
 INHERITED = {"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "VIRTUAL_ENV", "FORGE_CHAOS_MODEL"}  # and not here
 TOLD = 12  # lines of what a process that failed has printed
 NOTHING = "No rule fired; as a clean trial it is "
@@ -75,11 +80,13 @@ def _found(parts: Mapping[str, Any], code: int | None, tail: str, task: Task) ->
     if plan is None and "refused" in parts:
         return {"kind": "control failed", "why": parts["refused"]["why"]}
     if plan is None:
-        why = f"No end within {task.seconds:g} seconds, after a control that passed. Its processes were killed."
+        why = (
+            f"No end within {task.seconds:g} seconds, after a control that passed. Its processes were killed."
+        )
         return {"kind": "hung", "outcome": "hung", "why": why}
     found = {"outcome": plan["outcome"], "why": plan["why"], "lines": tuple(plan["lines"])}
     release = plan["release"]
-    if environment.same(release, task.wanted.version) is False:
+    if parsed(release) != parsed(task.wanted.version):
         return {"kind": "broken", "why": f"{release} was played instead."}
     if plan["stale"]:
         return {**found, "kind": "not fired", "why": f"{', '.join(plan['stale'])} did not fire."}

@@ -117,7 +117,9 @@ def between(package: str, span: str, known: Sequence[Release]) -> tuple[Release,
         and (early or release in ends or not parsed(release.version).is_prerelease)
     )
     if len(chosen) < 2:
-        raise Misuse(f"there is one release of {package} in {span}: name it with --versions {ends[0].version}.")
+        raise Misuse(
+            f"there is one release of {package} in {span}: name it with --versions {ends[0].version}."
+        )
     return chosen
 
 

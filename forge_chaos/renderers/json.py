@@ -38,6 +38,8 @@ def _failure(trial: Trial) -> dict[str, Any]:
         "plan": ",".join(trial.rules),
         "outcome": trial.judgement.outcome,
         "layer": trial.layer,
+        "swapped": [asdict(end) for end in trial.swapped],
+        "reason": trial.reason or None,
         "why": trial.judgement.why,
         "evidence": list(trial.judgement.evidence),
         "replay": trial.replay,

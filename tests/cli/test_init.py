@@ -83,6 +83,19 @@ MISTAKES: dict[str, Mistake] = {
     "unknown wording": run(
         "--faults", "timeout.raises+text=barre", says=("no text 'barre'", "Did you mean 'bare'?")
     ),
+    "unknown tool in a rule": run(
+        "--scenarios",
+        "sum_orders",
+        "--faults",
+        "missing_file@1:raed_file",
+        says=("missing_file:raed_file: no tool 'raed_file'. Did you mean 'read_file'? Known: list_files, ",),
+    ),
+    "unknown tool in a sweep": run(
+        "--scenarios", "sum_*", "--faults", "timeout:send_*", says=("timeout:send_*: no tool 'send_*'.",)
+    ),
+    "unknown tool in a search": Mistake(
+        ("fuzz", "--scenarios", "sum_orders", "--faults", "timeout:raed_file"), ("Did you mean 'read_file'?",)
+    ),
     "no scenario matching": run(
         "--scenarios", "sum_ordrs", says=("no scenario 'sum_ordrs'. Did you mean 'sum_orders'?",)
     ),

@@ -11,17 +11,16 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
-from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Any
 
 from forge_chaos import agents, chat, trial
 from forge_chaos.clock import VirtualLoop
 from forge_chaos.events import Asked, Called, Finished, Trace, find
+from forge_chaos.extras import installed
 from forge_chaos.gate import Resolved
 from forge_chaos.nouns import Call, Err, Limits, Ok, Rule, Scenario, Tool
 from forge_chaos.worlds.files import files
 from tests.conformance.frameworks.wire import PROMPT, Turn, Wire
-from tests.frameworks.environments import EXTRAS
 from tests.gates import Planned
 
 SHOWN = 400  # characters of a text
@@ -123,20 +122,6 @@ def limit(name: str) -> dict[str, Any]:
     return {"calls": len(list(find(trace, Called))), "end": ended(trace), "answer": end.answer[:SHOWN]}
 
 
-def packages(name: str) -> dict[str, str]:
-    """The exact versions of what the extra of that name asks for."""
-    name = EXTRAS.get(name, name)
-    found = {}
-    for line in requires("forge-chaos") or ():
-        if f"extra == '{name}'" in line or f'extra == "{name}"' in line:
-            package = line.split(";")[0].split("[")[0].split(">")[0].split("<")[0].split("=")[0].strip()
-            try:
-                found[package] = version(package)
-            except PackageNotFoundError:
-                continue
-    return found
-
-
 def survey(name: str) -> dict[str, Any]:
     texts = {}
     kinds = {f"raises {k}": raising(make()) for k, make in RAISED.items()} | {
@@ -145,7 +130,7 @@ def survey(name: str) -> dict[str, Any]:
     for kind, rule in kinds.items():
         trace = played(name, [[READ], [READ]], [rule])
         texts[kind] = {"shown": shown(trace), "end": ended(trace)}
-    return {"name": name, "packages": packages(name), "texts": texts, "limit": limit(name)}
+    return {"name": name, "packages": dict(installed(name)), "texts": texts, "limit": limit(name)}
 
 
 if __name__ == "__main__":

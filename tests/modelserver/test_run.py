@@ -49,7 +49,11 @@ def test_what_is_said_stands_beside_the_next_call_alone() -> None:
     first, second = run.send(None), run.send((Reply("done"),))
     assert isinstance(first, Ask)
     assert isinstance(second, Ask)
-    assert ([call.args["id"] for call in first.calls], first.text, first.wait) == (["a"], "I think it is 7.", 2)
+    assert ([call.args["id"] for call in first.calls], first.text, first.wait) == (
+        ["a"],
+        "I think it is 7.",
+        2,
+    )
     assert ([call.args["id"] for call in second.calls], second.text) == (["b"], "")
     run.close()
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -88,10 +89,10 @@ def test_what_is_said_goes_with_the_calls_that_are_left_to_ask() -> None:
         return "DONE"
 
     scenario = small.scenario("aloud", solve)
-    first = next_move(scenario, persona("expert"), View(scenario.prompt, (), TOOLS), {}, small.SPECS)
+    first = next_move(scenario, EXPERT, View(scenario.prompt, (), TOOLS), {}, small.SPECS)
     assert isinstance(first, Ask)
     shown = View(scenario.prompt, ((first.calls[0], Reply("text")),), TOOLS)
-    second = next_move(scenario, persona("expert"), shown, {}, small.SPECS)
+    second = next_move(scenario, EXPERT, shown, {}, small.SPECS)
     assert isinstance(second, Ask)
     assert (first.text, second.text) == ("First.", "Then.")
 

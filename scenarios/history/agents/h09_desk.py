@@ -27,4 +27,6 @@ async def write_file(path: str, text: str) -> str:
     return f"wrote {len(text)} characters to {path}"
 
 
-agent = Agent(name="Desk", instructions="You work on the files of the current folder.", tools=[read_file, write_file])
+agent = Agent(
+    name="Desk", instructions="You work on the files of the current folder.", tools=[read_file, write_file]
+)

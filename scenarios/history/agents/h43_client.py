@@ -4,6 +4,7 @@ import asyncio
 import json
 import sys
 import tempfile
+from asyncio.subprocess import DEVNULL, PIPE
 from itertools import count
 from pathlib import Path
 
@@ -62,8 +63,15 @@ class Remote:
     def __init__(self, server, limit):
         self.server, self.limit = server, limit
         self.specs = [
-            {"type": "function", "function": {"name": t["name"], "description": t["description"], "parameters": t["inputSchema"]}}
-            for t in server.tools
+            {
+                "type": "function",
+                "function": {
+                    "name": each["name"],
+                    "description": each["description"],
+                    "parameters": each["inputSchema"],
+                },
+            }
+            for each in server.tools
         ]
 
     async def call(self, name, args=None, *, id=None):
@@ -74,29 +82,47 @@ class Remote:
         return text
 
 
-async def agent(task, tools, model):
+async def keep(tools, found):
+    """The server, and the service behind it, until the session is over."""
+
     async def serve(reader, writer):
-        """The service behind the server."""
         name, arguments = json.loads(await reader.readline())
+        call = asyncio.create_task(tools.call(name, arguments))
+        left = asyncio.create_task(reader.read())  # ends when the server wants the answer no more
+        await asyncio.wait({call, left}, return_when=asyncio.FIRST_COMPLETED)
+        if not call.done():
+            call.cancel()
         try:
-            told = {"value": await tools.call(name, arguments)}
-        except Exception as error:
+            told = {"value": await call}
+        except (Exception, asyncio.CancelledError) as error:
             told = {"error": f"{type(error).__name__}: {error}"}
+        left.cancel()
         writer.write(json.dumps(told).encode() + b"\n")
         writer.close()
 
     with tempfile.TemporaryDirectory() as folder:
         socket = f"{folder}/service"
-        service = await asyncio.start_unix_server(serve, socket, limit=LINE)
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, str(SERVER), socket, stdin=-1, stdout=-1, stderr=asyncio.subprocess.DEVNULL, limit=LINE
-        )
-        server = Server(process)
-        try:
-            await server.hello()
-            return await reference.agent(task, Remote(server, tools.limit), model)
-        finally:
-            if process.returncode is None:
-                process.kill()
-            await process.wait()
-            service.close()
+        pipes = {"stdin": PIPE, "stdout": PIPE, "stderr": DEVNULL}
+        async with await asyncio.start_unix_server(serve, socket, limit=LINE):
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, str(SERVER), socket, **pipes, limit=LINE
+            )
+            server = Server(process)
+            try:
+                await server.hello()
+                found.set_result(server)
+                await server.reading
+                await process.wait()
+            finally:
+                if not found.done():
+                    found.set_exception(ConnectionError("the server does not start"))
+                if process.returncode is None:
+                    process.kill()
+
+
+async def agent(task, tools, model):
+    if "server" not in task.session:
+        found = asyncio.get_running_loop().create_future()
+        task.session["keeper"] = asyncio.create_task(keep(tools, found))
+        task.session["server"] = await found
+    return await reference.agent(task, Remote(task.session["server"], tools.limit), model)

@@ -30,6 +30,8 @@ class Kit:
     that it has are those of the scenario `sum_orders`. `unequal`: exception types, by name, under which
     an injected fault and a tool that raises cannot be told to be the same, each with the reason.
     `modelless`: the object brings no model of its own, so that a trial always hands it one.
+    `blocked`: how a trial ends whose tool blocks its thread for ever. A server's client may set each call a
+    limit of its own and give up, unless its session waits for the thread on the way out.
     `tool`, `argument`, `role`: what the function that reads is known as, where the framework has tools of its own.
     `warns`: filters for the framework's own warnings, which would fail a test here.
     """
@@ -44,6 +46,7 @@ class Kit:
     unequal: dict[str, str] = field(default_factory=dict)
     warns: tuple[str, ...] = ()
     modelless: bool = False
+    blocked: str = "hung"
     tool: str = "read_file"
     argument: str = "path"
     role: str = "read"

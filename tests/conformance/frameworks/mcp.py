@@ -47,4 +47,12 @@ async def play(server: Any, prompt: str) -> str:
         return await reference.agent(Task(prompt, 20), Remote(session, specs), Talker(server.wire))
 
 
-KIT = Kit("mcp", "mcp.server.mcpserver", build, play, stock="stock/mcp_files.py:server", modelless=True)
+KIT = Kit(
+    "mcp",
+    "mcp.server.mcpserver",
+    build,
+    play,
+    stock="stock/mcp_files.py:server",
+    modelless=True,
+    blocked="gave_up",
+)

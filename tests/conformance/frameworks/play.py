@@ -15,6 +15,7 @@ from forge_chaos.clock import VirtualLoop
 from forge_chaos.events import Finished, Trace, find
 from forge_chaos.gate import Resolved
 from forge_chaos.nouns import Call, Err, Limits, Ok, Rule, Scenario, Tool
+from forge_chaos.nouns import Turn as UserTurn
 from forge_chaos.ports import Seat
 from forge_chaos.recorded import failure
 from forge_chaos.worlds.files import files
@@ -74,8 +75,13 @@ def tried(agent: Any, wire: Wire, rules: Sequence[Resolved] = (), seated: bool =
     return Seen(end, [shown(body) for body in wire.bodies]), trace
 
 
-def trial_of(seat: Seat, rules: Sequence[Resolved] = (), wire: Wire | None = None) -> Trace:
-    scenario = Scenario("wire", PROMPT, workspace="disk", limits=Limits(steps=20))
+def trial_of(
+    seat: Seat,
+    rules: Sequence[Resolved] = (),
+    wire: Wire | None = None,
+    further: tuple[UserTurn, ...] = (),
+) -> Trace:
+    scenario = Scenario("wire", PROMPT, workspace="disk", limits=Limits(steps=20), turns=further)
     server = None if wire is None else lambda world: wire.answer
     setting = trial.Setting(scenario, seat, files, rules, server=server, contract=False)
     loop = VirtualLoop()

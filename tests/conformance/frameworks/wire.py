@@ -8,9 +8,11 @@ from typing import Any
 
 from forge_chaos.modelserver.server import Response, ScriptedModel
 from forge_chaos.modelserver.transport import http, transports
-from forge_chaos.nouns import Scenario, ToolSpec
+from forge_chaos.nouns import Scenario, Solve, ToolSpec
+from forge_chaos.nouns import Turn as UserTurn
 
 PROMPT = "Read what you are told to read, then say DONE."
+THEN = "Now read what you are told to read next, then say DONE."
 Turn = Sequence[tuple[str, dict[str, Any]]]
 
 
@@ -18,22 +20,27 @@ def anything(text: str) -> str:
     return text
 
 
+def _asking(turns: Sequence[Turn]) -> Solve:
+    async def solve(task: Any, tools: Any) -> str:
+        for turn in turns:
+            calls = [getattr(tools, name)(**args, expect=anything) for name, args in turn]
+            await tools.together(*calls)
+        return "DONE"
+
+    return solve
+
+
 class Wire:
     """The scripted model of one run: each turn of `turns` is a batch of calls (tool, arguments); after the
-    last one it says DONE. `bodies` are the requests that came, in order, as they came."""
+    last one it says DONE. `then` are those of the user's second message, THEN. `bodies` are the requests that
+    came, in order, as they came."""
 
-    def __init__(self, turns: Sequence[Turn]) -> None:
+    def __init__(self, turns: Sequence[Turn], then: Sequence[Turn] = ()) -> None:
         self.bodies: list[dict[str, Any]] = []
-
-        async def solve(task: Any, tools: Any) -> str:
-            for turn in turns:
-                calls = [getattr(tools, name)(**args, expect=anything) for name, args in turn]
-                await tools.together(*calls)
-            return "DONE"
-
-        names = sorted({name for turn in turns for name, _ in turn})
+        names = sorted({name for turn in (*turns, *then) for name, _ in turn})
         self._specs = {name: ToolSpec(name, "", {"type": "object"}, frozenset()) for name in names}
-        self._scenario = Scenario("wire", PROMPT, solve=solve)
+        self.further = (UserTurn(THEN, _asking(then)),) if then else ()
+        self._scenario = Scenario("wire", PROMPT, solve=_asking(turns), turns=self.further)
         self.rewind()
 
     def rewind(self) -> None:
