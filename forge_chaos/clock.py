@@ -347,6 +347,8 @@ class _Jump(selectors.DefaultSelector):
             since = self._busy_since = self._busy_since or time.monotonic()
             if timeout is None or time.monotonic() - since < loop.patience:
                 ready = super().select(GLANCE)
+                if ready:  # a sign of life: what comes next is waited for as long again
+                    self._busy_since, self._turns = None, 0
                 return ready
         self._busy_since, self._turns = None, 0
         loop.wait(timeout)

@@ -30,6 +30,7 @@ from forge_chaos.modelserver.upstream import (
 Request = dict[str, Any]
 Through = asyncio.Task[tuple[int, bytes]]
 UNREACHED = 502
+GRACE = 0.5  # real seconds
 WRITTEN = (b"content-length", b"content-encoding")  # what no longer holds of a body that was written anew
 
 
@@ -65,7 +66,9 @@ class ModelProxy:
         return Reply(came.status, came.headers, came.parts(), came.leave)
 
     async def close(self) -> None:
-        """Give up what is under way."""
+        """Give up what is under way, when it has had the time to end by itself."""
+        if self.under_way:
+            await asyncio.wait(self.under_way, timeout=GRACE)
         for task in self.under_way:
             task.cancel()
         await asyncio.gather(*self.under_way, return_exceptions=True)

@@ -404,6 +404,7 @@ class Hands:
         return result.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("kind", [*TALKS])
 def test_official_clients_are_led_to_the_end_through_it(kind: str, streamed: bool) -> None:

@@ -178,6 +178,14 @@ def run(
             help="An agent whose process shows no sign of life for so long hangs.  [default: 10; a command: 90]",
         ),
     ] = None,
+    attribute: Annotated[
+        bool,
+        typer.Option(
+            "--attribute",
+            help="Say of each failure whose it is, by two more trials: with the expert as the model, and in the "
+            "reference loop. They are not scored.",
+        ),
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object on stdout, nothing else there.")
     ] = False,
@@ -215,6 +223,7 @@ def run(
             out=out,
             resume=resume,
             watchdog=watchdog,
+            attribute=attribute,
             as_json=as_json,
             yes=yes,
         )
@@ -368,7 +377,7 @@ def history(
         ),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=1, help="A cell that takes longer is killed.")
+        float, typer.Option(metavar="SECONDS", min=1, help="A trial that takes longer is killed: the control, or the plan.")
     ] = 300.0,
     jobs: Annotated[int, typer.Option(metavar="N", min=1, help="Cells played side by side.")] = 2,
     out: Annotated[

@@ -97,7 +97,7 @@ def _summed_up(trace: Trace, rules: Sequence[Resolved], broken: Sequence[str]) -
         many = "s" if len(found) > 1 else ""
         _say(f"fired: {rule.text} on request{many} {shown}" if found else f"never fired: {rule.text}")
     asked = sum(1 for _ in find(trace, Asked))
-    _say(f"{asked} model request{'s' if asked != 1 else ''} went through.")
+    _say(f"{asked} model request{'s' if asked != 1 else ''} came by.")
     for why in broken:
         _say(f"forge-chaos: {why}")
     return 3 if broken else 0 if all(rule.text in hit for rule in rules) else 2

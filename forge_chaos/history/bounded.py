@@ -27,7 +27,10 @@ class Ended:
 def run(
     command: Sequence[str], seconds: float, stopped: Event, environment: Mapping[str, str] | None = None
 ) -> Ended:
-    """The command's end, after `seconds` at most. Raises KeyboardInterrupt once `stopped` is set."""
+    """The command's end, `seconds` after it began or last wrote to standard output at most.
+
+    Raises KeyboardInterrupt once `stopped` is set.
+    """
     with TemporaryFile() as out, TemporaryFile() as err:
         process = subprocess.Popen(
             command,
@@ -38,7 +41,7 @@ def run(
             env=None if environment is None else dict(environment),
         )
         try:
-            on_time = _over(process.pid, time.monotonic() + seconds, stopped)
+            on_time = _over(process.pid, out.fileno(), seconds, stopped)
         finally:
             family.kill(process.pid)  # not reaped until then, so that nobody else can have its number
             code = process.wait()
@@ -48,11 +51,14 @@ def run(
     return Ended(code if on_time else None, *told)
 
 
-def _over(pid: int, until: float, stopped: Event) -> bool:
-    """Did it end by itself before `until`?"""
+def _over(pid: int, out: int, seconds: float, stopped: Event) -> bool:
+    """Did it end by itself in time?"""
+    size, until = 0, time.monotonic() + seconds
     while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
         if stopped.is_set():
             raise KeyboardInterrupt
+        if (now := os.fstat(out).st_size) > size:
+            size, until = now, time.monotonic() + seconds
         if time.monotonic() > until:
             return False
         time.sleep(GLANCE)

@@ -24,6 +24,7 @@ from forge_chaos.history import bounded
 LIMIT = 1200.0  # seconds for an installation
 TOLD = 12  # lines of what uv says about one that failed
 ABOUT = "forge-chaos.json"  # in an environment that is whole: what it was made of
+CHATTER = ("Using Python ", "Resolved ", "Prepared ")  # what uv says of its progress
 UNHEARD = ("VIRTUAL_ENV", "UV_EXCLUDE_NEWER", "UV_INDEX_URL")
 MORE = ("model",)  # extras of ours that come along
 
@@ -147,7 +148,8 @@ def _uv(wanted: Wanted, stopped: Event, *words: str) -> None:
     if done.code is None:
         raise NotInstallable(f"uv did not end within {LIMIT:g} seconds.")
     if done.code:
-        lines = [line.replace(wanted.index, "the index") for line in done.err.splitlines() if line.strip()]
+        said = done.err.replace(wanted.index, "the index").splitlines()
+        lines = [line.strip() for line in said if line.strip() and not line.startswith(CHATTER)]
         raise NotInstallable("\n".join(lines[-TOLD:]))
 
 

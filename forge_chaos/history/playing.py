@@ -30,7 +30,7 @@ NOTHING = "No rule fired; as a clean trial it is "
 @dataclass(frozen=True, slots=True)
 class Task:
     """One cell to be played: the file with its rules in full and its setup, in that environment. `seconds` is
-    its limit, `times` how often it is played."""
+    the limit of the control, and again of the plan, `times` how often it is played."""
 
     file: Regression
     setup: Setup

@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Event
 from typing import TypeVar
 
+from forge_chaos import story
 from forge_chaos.history import environment
 from forge_chaos.history.border import Border, border
 from forge_chaos.history.cell import Cell, steady
@@ -18,6 +19,7 @@ from forge_chaos.history.releases import Release
 A = TypeVar("A")
 B = TypeVar("B")
 Say = Callable[[str], None]
+WIDTH = 300  # characters of what uv says, as the reason of a cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,9 @@ class Suite:
         try:
             place = environment.made(task.wanted, self.cache, self.stopped)
         except environment.NotInstallable as error:
-            lines = str(error).splitlines() or [""]
-            cell = task.cell(kind="not installable", why=lines[-1].strip(), lines=tuple(lines))
+            lines = str(error).splitlines()
+            why = f"uv: {' '.join(lines)}"
+            cell = task.cell(kind="not installable", why=story.short(why, WIDTH), lines=tuple(lines))
         else:
             cell = steady([played(task, place, self.stopped) for _ in range(task.times)])
         self.say(f"{cell.file} on {cell.package} {cell.version}: {cell.word}")

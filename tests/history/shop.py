@@ -164,7 +164,10 @@ def served(all: Sequence[Wheel]) -> Iterator[str]:
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(content or b"")))
             self.end_headers()
-            self.wfile.write(content or b"")
+            if self.command == "GET":
+                self.wfile.write(content or b"")
+
+        do_HEAD = do_GET  # uv looks at a file before it takes it
 
         def log_message(self, format: str, *args: object) -> None:
             """Quiet."""
