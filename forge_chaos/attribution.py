@@ -13,7 +13,6 @@ from forge_chaos import score
 from forge_chaos.judge import clean_pass
 from forge_chaos.verdict import Half, Layer, Swapped, Trial
 
-MOST = 20  # cells of one run that are tried again
 RUNS = 3  # of a half that is not deterministic
 UNJUDGED = ("invalid", "unfair")
 Cell = tuple[str, tuple[str, ...], int]
@@ -48,8 +47,8 @@ def bad(original: Trial, again: Trial) -> bool | None:
     return None if original.facts.fired else not clean_pass(again.facts)
 
 
-def chosen(failures: Sequence[Trial], most: int = MOST) -> list[Trial]:
-    """One trial of each failing cell, at most so many: of each fault and outcome one before any second."""
+def chosen(failures: Sequence[Trial]) -> list[Trial]:
+    """One trial of each failing cell: of each fault and outcome one before any second."""
     firsts: dict[Cell, Trial] = {}
     for trial in failures:
         if trial.judgement.outcome not in UNJUDGED:
@@ -60,7 +59,7 @@ def chosen(failures: Sequence[Trial], most: int = MOST) -> list[Trial]:
         kind = (score.key(trial), trial.judgement.outcome)
         ranked.append((turns[kind], place, trial))
         turns[kind] += 1
-    return [trial for *_, trial in sorted(ranked, key=lambda rank: rank[:2])][:most]
+    return [trial for *_, trial in sorted(ranked, key=lambda rank: rank[:2])]
 
 
 def end(half: Half, original: Trial, again: Sequence[Trial]) -> Swapped:

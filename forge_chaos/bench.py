@@ -33,7 +33,8 @@ class Setup:
     `agent` is a SPEC or None for the reference agent, `home` the directory in which it was named: its
     process works there, so that a replay finds it from anywhere. `model`: `scripted`, `own` (the agent
     brings its own), or a real endpoint. `watchdog`: real seconds without an event until a trial in a
-    child counts as hung. `tasks` are sources of scenarios (`seeds`), which then stand for all folders.
+    child counts as hung. `tasks` are sources of scenarios (`seeds`), which then stand for all folders. `window`:
+    tokens that the scripted model takes in one request; None: any number.
     """
 
     agent: str | None = None
@@ -47,6 +48,8 @@ class Setup:
     watchdog: float = WATCHDOG
     tasks: tuple[str, ...] = ()
     claim: str | None = None
+    shims: bool = False
+    window: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -172,6 +175,7 @@ class Bench:
             contract=not self.own_tools,
             claim=self.setup.claim if self.own_tools else None,
             checked=None if self.own_tools else self._checked,
+            shims=self.setup.shims,
         )
         return self._run(setting)
 
@@ -225,13 +229,14 @@ class Bench:
             return None
         from forge_chaos.modelserver.server import ScriptedModel
 
-        persona = self.setup.persona
+        persona, window = self.setup.persona, self.setup.window
         budget = 20 + trial.REQUESTS * max(1, scenario.limits.steps) * (2 + len(scenario.turns))
         own = self.seat.specs
 
         def make(world: World) -> Any:
             specs = world.specs if own is None else mapping.mapped(scenario, specs_of(scenario), own)
-            return ScriptedModel(scenario, persona, specs, budget, clean=clean)
+            # In a window an agent may lose what the solution needs: then its trouble is no bug of the scenario.
+            return ScriptedModel(scenario, persona, specs, budget, window, clean and window is None)
 
         return make
 

@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 from forge_chaos import fitting, judge, notation, score, sweep, trialfile
 from forge_chaos.bench import OWN, SCRIPTED, Bench, Setup
-from forge_chaos.events import Called, Trace, find
+from forge_chaos.errors import Misuse
+from forge_chaos.events import Called, Replied, Trace, find
 from forge_chaos.judging import Judge
 from forge_chaos.nouns import Fault, Rule, Scenario
 from forge_chaos.order import Order, trial_id
@@ -110,11 +111,16 @@ class Campaign:
 
     def check(self) -> None:
         """What can be refused before anything is made. Raises Misuse as `scenarios`, and for a rule that names a
-        tool which nobody has."""
+        tool which nobody has, or a window that no request is measured by."""
         rules = [rule for _, rule in self.wanted.swept] + [
             rule for plan in self.wanted.plans for rule in plan
         ]
         fitting.tools_exist(rules, self.scenarios, self.own)
+        if self.setup.window is not None and self.scenarios and self.model != SCRIPTED:
+            raise Misuse(
+                f"--window is the context window of the scripted model, and {self.agent} is asked with its own. Leave "
+                "--window out."
+            )
 
     @cached_property
     def model(self) -> str:
@@ -202,13 +208,24 @@ class Campaign:
                 found[scenario.name] = store.trace(passed[0].id)
                 self.judge.learn(scenario, found[scenario.name])
             elif failed[0].judgement.outcome != "invalid":
-                why = failed[0].judgement.why.removeprefix("No rule fired; as a clean trial it is ")
-                self.skipped.append(
-                    Skipped(
-                        scenario.name, f"the agent fails it without any fault: {why} See {failed[0].replay}"
-                    )
-                )
+                why = self._does_not_fit(store, failed[0])
+                if why is None:
+                    why = failed[0].judgement.why.removeprefix("No rule fired; as a clean trial it is ")
+                    why = f"the agent fails it without any fault: {why}"
+                self.skipped.append(Skipped(scenario.name, f"{why} See {failed[0].replay}"))
         return found
+
+    def _does_not_fit(self, store: Store, failed: Trial) -> str | None:
+        """That a clean trial fails by the context window, where it does."""
+        if self.setup.window is None:
+            return None
+        largest = outgrown(store.trace(failed.id), self.setup.window)
+        if largest is None:
+            return None
+        return (
+            f"without any fault it does not fit into --window {self.setup.window}: the agent sent a request of "
+            f"{largest} tokens, and did not get over the refusal. Name a larger window, or let it shorten its history."
+        )
 
     def _plan(self, clean: Clean) -> dict[str, list[Order]]:
         """The orders of each class that was asked for; plans by hand stand under their classes joined."""
@@ -247,7 +264,8 @@ class Campaign:
         self, scenario: str, rules: tuple[str, ...], repetition: int, kind: Literal["clean", "fault"]
     ) -> Order:
         seed = self.options.seed
-        who = f"{self.agent}|{self.setup.persona}|{self.setup.model}"
+        window = f"|{self.setup.window}" if self.setup.window is not None else ""
+        who = f"{self.agent}|{self.setup.persona}|{self.setup.model}{window}"
         return Order(
             trial_id(scenario, who, rules, seed, repetition), scenario, rules, seed, repetition, kind
         )
@@ -317,6 +335,14 @@ class Campaign:
         if clean or card.exit != 2:
             return card
         return replace(card, reasons=("Nothing is left to test: every scenario was skipped.",))
+
+
+def outgrown(trace: Trace, window: int) -> int | None:
+    """The tokens of the largest request that was refused because it did not fit; None where none was."""
+    from forge_chaos.modelserver.wires import outgrown_by
+
+    told = (outgrown_by(replied.error or "", window) for _, replied in find(trace, Replied))
+    return max((tokens for tokens in told if tokens is not None), default=None)
 
 
 def replay_command(directory: Path, id: str) -> str:

@@ -216,6 +216,7 @@ class ToolGate:
         self._tickets: dict[str, list[Ticket]] = defaultdict(list)
         self._handed: set[asyncio.Task[None]] = set()
         self.open: dict[int, str] = {}
+        self.hit: set[int] = set()  # the calls on which a rule is due
         self.down: Err | None = None  # what every call is told, while no tool of the world runs any more
         self.cancel: Callable[[], bool] = lambda: False  # the agent's run, by its caller
         self.broken: BaseException | None = None
@@ -261,6 +262,7 @@ class ToolGate:
         try:
             hits = self._hits(call, nth, ticket) if self._rules else None
             if hits:
+                self.hit.add(number)
                 result = await self._through(call, tool, spec, nth, hits)
                 shown = await self._told(result, call)
             else:

@@ -280,6 +280,7 @@ class ModelSeat:
         self._server = server
         self._endpoint = endpoint
         self._known: Known | None = None
+        self._delivered = True
 
     @property
     def taken(self) -> bool:
@@ -346,7 +347,11 @@ class ModelSeat:
 
     async def door(self, path: str, body: bytes) -> tuple[int, bytes]:
         """The wire: (path, body) in, (status, body) out, through the gate. What no fault changes goes on
-        byte for byte, refusals too."""
+        byte for byte, refusals too.
+
+        A client's retry (`?retry=N`) is a request like any other to the gate. The server is told that it is one
+        only when it had given an answer: one that a fault had kept from it, or that it refused, was no move.
+        """
         from forge_chaos.modelserver import wires
         from forge_chaos.modelserver.passage import Known, Passage
 
@@ -359,11 +364,13 @@ class ModelSeat:
             return await self._serve(path, body)
         if self._known is None:
             self._known = Known()
-        passage = Passage(wire, request, body, self._known, partial(self._serve, path), self._endpoint)
+        where = path if self._delivered else path.partition("?")[0]
+        passage = Passage(wire, request, body, self._known, partial(self._serve, where), self._endpoint)
         answer = None
         try:
             answer = await passage.through(self.gate)
         finally:
-            if passage.answers and (answer is None or answer[1] is not passage.answers[-1]):
+            self._delivered = answer is not None and any(answer[1] is each for each in passage.answers[-1:])
+            if passage.answers and not self._delivered:
                 self._withdraw()
         return answer

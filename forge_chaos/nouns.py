@@ -299,7 +299,7 @@ class Task:
     a command; empty for any other. `turn` counts the user's messages from 1. `session` is the agent's own to
     fill, from one turn to the next of the same trial: it holds what was put there also when the turn was cut.
     `window`: the caller asks that no more than so many of the newest items of the session be shown to the
-    model in this turn; None asks nothing."""
+    model in this turn; None asks nothing. `environment` is what the processes of a command must find there."""
 
     prompt: str
     max_steps: int
@@ -308,6 +308,7 @@ class Task:
     turn: int = 1
     session: dict[str, Any] = field(default_factory=dict)
     window: int | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 Status = Literal["done", "failed", "limit"]

@@ -41,7 +41,7 @@ class History:
 @dataclass(frozen=True, slots=True)
 class Regression:
     """One file. `hash` is that of the scenario's folder when the file was written, `was` the outcome
-    then, for the reader. `model` as for `run`; None: not stated."""
+    then, for the reader. `model` and `window` as for `run`; None: not stated."""
 
     path: Path
     scenario: str
@@ -53,6 +53,7 @@ class Regression:
     note: str | None = None
     model: str | None = None
     history: History | None = None
+    window: int | None = None
 
     @property
     def name(self) -> str:
@@ -75,7 +76,7 @@ class Regression:
 def write(regression: Regression) -> Path:
     """Write the file that `read` gives back. Raises Misuse where it cannot be written."""
     lines = [f"version  = {VERSION}"]
-    lines += _stated(regression, "agent", "scenario", "hash", "rules", "seed", "model")
+    lines += _stated(regression, "agent", "scenario", "hash", "rules", "seed", "model", "window")
     lines.append('expect   = "acceptable"')
     lines += _stated(regression, "was", "note")
     if regression.history is not None:
@@ -167,6 +168,7 @@ def _table() -> type[BaseModel]:
         agent: str | None = None
         hash: str | None = None
         model: Annotated[str, AfterValidator(known_model)] | None = None
+        window: int | None = Field(default=None, ge=1)
         expect: Literal["acceptable"] = "acceptable"
         was: str | None = None
         note: str | None = None

@@ -34,6 +34,7 @@ from forge_chaos.schedule import matches
 
 BURST = 3
 TELLING = 3  # requests at which a variant of the model seam is tried
+BRIEF = 2.0  # seconds of a limit that may be waited for in real time
 CHANGING = frozenset(("write", "effect"))
 ONCE = frozenset(("effect", "execute"))  # roles of what is not done twice without leave
 NOWHERE = Started("", "", "", "", (), 0)
@@ -87,6 +88,7 @@ NEEDS: Mapping[str, Callable[[Called, Told, Mapping[str, Any]], bool]] = {
     "path": lambda called, told, tool: tool.get("target") in PATHS and called.target not in (None, "", "."),
     "target": lambda called, told, tool: called.target is not None,
     "settles": lambda called, told, tool: (tool.get("settle") or 0) > 0,
+    "brief": lambda called, told, tool: called.target is not None and (tool.get("limit") or BRIEF + 1) <= BRIEF,
     "content": lambda called, told, tool: _carries_content(called, tool),
     "rewrites": lambda called, told, tool: (
         "effect" not in tool.get("roles", ()) and _carries_content(called, tool)

@@ -8,8 +8,9 @@ import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, get_args
 
 from forge_chaos.clock import VirtualLoop, hide, show
@@ -42,7 +43,7 @@ class Setting:
     """Everything that one trial needs, resolved. `server` makes the scripted model's wire for the
     world at hand, `endpoint` is a real model; None and None: the agent brings its own. `claim` is the
     user's pattern for what an answer claims. `checked` keeps what a check command found by command and
-    files: on equal files it is not run again."""
+    files: on equal files it is not run again. `shims`: the programs that a command starts ask the gate."""
 
     scenario: Scenario
     seat: Seat
@@ -60,6 +61,7 @@ class Setting:
     contract: bool = True
     claim: str | None = None
     checked: dict[tuple[str, str], Mapping[str, Any]] | None = None
+    shims: bool = False
 
 
 def play(loop: asyncio.AbstractEventLoop, setting: Setting) -> Trace:
@@ -96,7 +98,8 @@ async def run(setting: Setting) -> Trace:
     try:
         world = setting.world(setting.scenario, asyncio.sleep)
         try:
-            await _run(setting, world, record, loop)
+            async with AsyncExitStack() as over:
+                await _run(setting, world, record, loop, over)
         finally:
             record.end()
             os.chdir(home)
@@ -108,9 +111,21 @@ async def run(setting: Setting) -> Trace:
     return record.trace
 
 
-async def _run(setting: Setting, world: World, record: Recorder, loop: asyncio.AbstractEventLoop) -> None:
+async def _run(
+    setting: Setting,
+    world: World,
+    record: Recorder,
+    loop: asyncio.AbstractEventLoop,
+    over: AsyncExitStack,
+) -> None:
     scenario, seat, redact = setting.scenario, setting.seat, setting.redact
     specs = world.specs if seat.specs is None else seat.specs
+    known = specs  # what passes the gate, offered or not
+    shimmed = setting.shims and seat.folder
+    if shimmed:
+        from forge_chaos.worlds import _commands, _shims
+
+        known = {_shims.RUN: _commands.COMMAND_TOOLS[_shims.RUN].spec, **specs}
     prompt = scenario.prompt + (CONTRACT if setting.contract else "")
     record(
         Started,
@@ -123,7 +138,7 @@ async def _run(setting: Setting, world: World, record: Recorder, loop: asyncio.A
         setting.repetition,
         redact(prompt),
         {r.text: _explained(r) for r in setting.rules},
-        {s.name: described(s) for s in specs.values()},
+        {s.name: described(s) for s in known.values()},
         _resources(world, redact),
         dict(setting.versions),
         {"steps": scenario.limits.steps, "seconds": scenario.limits.seconds},
@@ -140,12 +155,12 @@ async def _run(setting: Setting, world: World, record: Recorder, loop: asyncio.A
     steps = max(1, scenario.limits.steps) * most
     gate = ToolGate(
         setting.rules,
-        specs,
+        known,
         record,
         loop.time,
         seed=setting.seed,
         world=world,
-        budget=2 * steps,
+        budget=2 * steps + (_shims.PROGRAMS if shimmed else 0),
         stop=halt,
         root=str(getattr(world.workspace, "root", "")),
     )
@@ -165,11 +180,19 @@ async def _run(setting: Setting, world: World, record: Recorder, loop: asyncio.A
         world.workspace.enter()  # type: ignore[attr-defined]  # own tools work on disk, or on a fake one
     if seat.folder:
         world.workspace.expect()  # type: ignore[attr-defined]  # a command works on disk alone
+    environment: Mapping[str, str] = {}
+    if shimmed:
+        asks = await over.enter_async_context(
+            _shims.shims(world.workspace, known, gate, partial(record, Noted, "unreached"))  # type: ignore[arg-type]  # a command works on disk alone
+        )
+        environment = asks.environment
     session: dict[str, Any] = {}
     spins = loop.spins if isinstance(loop, VirtualLoop) else 0
     for turn in range(1, most + 1):
         stands = stated(scenario, prompt) if seat.folder else {}
-        task = Task(prompt, scenario.limits.steps, scenario.name, stands, turn, session)
+        task = Task(
+            prompt, scenario.limits.steps, scenario.name, stands, turn, session, environment=environment
+        )
         agent = loop.create_task(_play(seat, task, specs, world, gate, model))
         caller = Caller(agent)
         gate.cancel = caller.cancel
@@ -190,6 +213,9 @@ async def _run(setting: Setting, world: World, record: Recorder, loop: asyncio.A
         await _between(turn, ended, prompt, record, loop)
         if isinstance(loop, VirtualLoop):
             loop.spins = spins
+    if shimmed:
+        await asks.settled()
+        await over.aclose()
     record(Finished, *ended)
     try:
         after = await _settle(world, gate, record, setting, loop)

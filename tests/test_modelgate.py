@@ -698,3 +698,22 @@ def test_the_last_word_is_about_the_task_and_of_no_other_conversation() -> None:
 
     heard, _ = drive(script, server=serving(title, ends, title, SAID), task="Add up a.csv.")
     assert heard == ["", "DONE", "DONE", "hi"]
+
+
+def test_a_retry_by_the_client_is_a_request_and_a_retry_to_the_server_only_of_what_it_answered() -> None:
+    """A fault that refuses before the server is asked has cost the server no move, so there is none to take back."""
+    body = json.dumps({"messages": [HELLO]}).encode()
+    server = serving(SAID)
+
+    async def refuse(call: Call, tool: Tool, env: Any) -> Ok | Err:
+        env.fire()
+        return Err("rate_limited", "slow down", ProviderError(429, b"{}"))
+
+    async def script(seat: ModelSeat, gate: ModelGate, tools: ToolGate) -> list[int]:
+        paths = (PATH, f"{PATH}?retry=1", f"{PATH}?retry=2", PATH)
+        return [(await seat.door(path, body))[0] for path in paths] + [gate.requests]
+
+    twice = Planned(Rule("provider_error", last=1), refuse, seam="model")
+    assert drive(script, [twice], server=server)[0] == [429, 200, 200, 200, 4]
+    asked = [path for path, _ in server.got]  # type: ignore[attr-defined]  # as above
+    assert asked == [PATH, f"{PATH}?retry=2", PATH]

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,19 @@ def test_the_same_id_twice_is_replaced(tmp_path: Path) -> None:
         assert ids(store) == ["t1", "t2"]
         assert store.trial("t1").repetition == 5
         assert store.trace("t1") == trace("other")
+
+
+def test_what_was_found_out_since_is_written_and_nothing_else_changes(tmp_path: Path) -> None:
+    with create(tmp_path) as store:
+        store.plan(["t1", "t2"])
+        store.add(trial("t1"), trace("t1"))
+        store.finish(CARD)
+        store.amend([replace(trial("t1"), layer="model"), trial("t2"), trial("never planned")])
+    with Store.open(tmp_path) as store:
+        assert [(t.id, t.layer) for t in store.trials()] == [("t1", "model")]
+        assert store.trace("t1") == trace("t1")
+        assert store.missing() == ("t2",)
+        assert store.scorecard == CARD
 
 
 def test_finish_keeps_the_scorecard_until_another_trial_comes(tmp_path: Path) -> None:

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from forge_chaos import trialfile
 from forge_chaos.errors import Misuse
-from forge_chaos.verdict import Facts, Fired, Judgement, Row, Scorecard, Skipped, Trial, Verdict
+from forge_chaos.verdict import Facts, Fired, Judgement, Row, Scorecard, Skipped, Swapped, Trial, Verdict
 
 FIRED = Fired("timeout@1:read_file(a)", "timeout", "raises", "read_file", "a", 1, 2, 5, "yes")
 VERDICT = Verdict("file_equals", "fail", "total.txt is not there", (3, 9))
 FACTS = Facts((FIRED,), "stopped", "degraded", "failed", damage=(VERDICT,), graders=(VERDICT,), litter=("x",))
+SWAPPED = Swapped("model", 1, 1, "damaged", "charged twice", same=True)
 TRIAL = Trial(
     "t0123456789",
     "sum",
@@ -27,6 +28,8 @@ TRIAL = Trial(
     FACTS,
     Judgement("damaged", False, True, "charged twice", (5,), "full"),
     replay="forge-chaos replay reports/0001-x:t0123456789",
+    reason="COMMAND_TIMEOUT",
+    swapped=(SWAPPED, Swapped("harness", 0, 0)),
 )
 ROW = Row("timeout", 4, 3, 2, 0.5, low=None, outcomes={"recovered": 2, "damaged": 1})
 CARD = Scorecard(
@@ -47,7 +50,9 @@ CARD = Scorecard(
 )
 
 
-@pytest.mark.parametrize("whole", [VERDICT, FIRED, FACTS, TRIAL, ROW, CARD], ids=lambda w: type(w).__name__)
+@pytest.mark.parametrize(
+    "whole", [VERDICT, FIRED, FACTS, TRIAL, SWAPPED, ROW, CARD], ids=lambda w: type(w).__name__
+)
 def test_round_trip_through_strict_json(whole: trialfile.Record) -> None:
     text = json.dumps(trialfile.to_json(whole), allow_nan=False)
     again: Any = trialfile.from_json(type(whole), json.loads(text))

@@ -78,7 +78,7 @@ def _scripted(own: Any, model: Any) -> Any:
     from ag2.config import OpenAIConfig, OpenAIResponsesConfig
 
     seat = {"api_key": _client.KEY, "base_url": _client.BASE, "http_client": _client.http_client(model)}
-    changes = {"model": _client.NAME, "max_retries": 0, **seat}
+    changes = {"model": _client.NAME, **seat}
     if isinstance(own, OpenAIConfig | OpenAIResponsesConfig):
         return own.copy(**changes)
     return OpenAIConfig(**changes)

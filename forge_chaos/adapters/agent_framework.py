@@ -2,8 +2,8 @@
 
 The gate goes round a `FunctionTool`'s own function, beneath its invocation limits and all middleware. Tools of
 agents behind tools (`as_tool`) are found too; their calls carry that agent's name. A scenario's model takes the
-place of each chat client; OpenAI's keep their settings. Each trial is a session of its own, and the tools' counts
-begin at nought. Not reached: tools that a provider or an MCP server carries out, and workflows, which keep their
+place of each chat client; OpenAI's keep their settings. Each trial is a session of its own, in which all its turns
+are run, and the tools' counts begin at nought in it. Not reached: tools that a provider or an MCP server carries out, and workflows, which keep their
 state in their executors.
 """
 
@@ -16,7 +16,7 @@ from functools import partial, wraps
 from typing import Any
 
 from forge_chaos.adapters import _client
-from forge_chaos.adapters._reach import put, reached
+from forge_chaos.adapters._reach import carried, put, reached
 from forge_chaos.adapters._rehearsal import rehearsed
 from forge_chaos.adapters._threads import blocking
 from forge_chaos.adapters._through import gated, offered
@@ -49,7 +49,7 @@ class AgentFramework:
         if not self.recognises(thing):
             raise Misuse(f"adapter agent-framework: {type(thing).__name__} is no agent_framework.Agent.")
         rehearsed(_bench)  # what it loads at its first run is the same
-        return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True)
+        return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True, turns=True)
 
     def framework(self) -> Seat:
         """The stock loop, `Agent(client, tools=...)`, round a scenario's tools."""
@@ -59,14 +59,14 @@ class AgentFramework:
         except ImportError as error:
             raise Misuse(f"framework:agent-framework does not import: {error}. {WAY}") from None
         rehearsed(_bench)
-        return Seat(_bench, self.name, honest=_honest())
+        return Seat(_bench, self.name, honest=_honest(), turns=True)
 
 
 def _honest() -> tuple[type[BaseException], ...]:
     """A provider that refused, in the framework's own words."""
     from agent_framework.exceptions import ChatClientException
 
-    return (ChatClientException,)
+    return (_client.refusal(ChatClientException),)
 
 
 async def _bench(
@@ -80,7 +80,7 @@ async def _bench(
     with ExitStack() as back:
         for each in made:
             _noted(each, back)
-        return _answer(await Agent(client, tools=made).run(task.prompt))
+        return await _run(Agent(client, tools=made), task)
 
 
 def _own(agent: Any) -> Agent:
@@ -91,8 +91,8 @@ def _own(agent: Any) -> Agent:
             with ExitStack() as back:
                 for tool, name in _tools(agent):
                     _noted(tool, back)
-                    put(tool, "invocation_count", 0, back)
-                    put(tool, "invocation_exception_count", 0, back)
+                    for count in ("invocation_count", "invocation_exception_count"):
+                        carried(tool, count, 0, task.session, back)
                     through = gated(
                         tool.func,
                         specs[tool.name],
@@ -105,9 +105,17 @@ def _own(agent: Any) -> Agent:
                     put(tool, "func", through, back)
                 if model.taken:
                     _modelled(agent, model, back)
-                return _answer(await agent.run(task.prompt))
+                return await _run(agent, task)
 
     return run
+
+
+async def _run(agent: Any, task: Task) -> Answer:
+    """One turn in the session of its trial."""
+    session = task.session.get("session")
+    if session is None:
+        session = task.session["session"] = agent.create_session()
+    return _answer(await agent.run(task.prompt, session=session))
 
 
 def _answer(response: Any) -> Answer:

@@ -115,7 +115,8 @@ def _agent(command: Command) -> Agent:
         with behind as url, quiet():
             async with _served.http(served, plain=True) as web:
                 folder = command.home if command.stays and command.home is not None else workspace
-                given = _environment(command, workspace, told, web.url, url) | {"PWD": str(folder)}
+                given = _environment(command, workspace, told, web.url, url)
+                given |= {"PWD": str(folder), **task.environment}
                 ended = await run(command.words, folder, given, _json(told))
         if ended.flooded:
             raise CommandFailed(_evidence(f"over {OUTPUT_CAP:,} bytes on standard output", ended.errors))

@@ -3,7 +3,7 @@
 The gate goes round a function tool's own function, or round `run_async` of another tool, beneath every callback
 and plugin. Tools of sub-agents and of agents behind tools are found; their calls carry the agent's name. A
 scenario's model takes the place of each agent's model: behind `LiteLlm`, which keeps the settings of one that
-was there. Each trial is a session of its own in memory. The framework calls a `def` on the event loop's own
+was there. Each trial is a session of its own in memory, in which all its turns are run. The framework calls a `def` on the event loop's own
 thread. Not reached: tools of a toolset (an MCP server's), of the model's provider, and of a workflow's nodes.
 """
 
@@ -29,6 +29,7 @@ from forge_chaos.ports import Agent, Gate, Seat
 WAY = "Install it with: pip install 'forge-chaos[google-adk]'."
 NAME = f"openai/{_client.NAME}"
 WHO = {"app_name": "forge_chaos", "user_id": "user"}
+KEPT = ("session_service", "artifact_service", "memory_service")  # of a runner, from turn to turn
 
 _id: ContextVar[str | None] = ContextVar("id", default=None)
 
@@ -51,7 +52,7 @@ class GoogleADK:
         if not self.recognises(thing):
             raise Misuse(f"adapter google-adk: {type(thing).__name__} is no agent or App of google.adk.")
         rehearsed(_bench)  # what it loads at its first run is the same
-        return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True)
+        return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True, turns=True)
 
     def framework(self) -> Seat:
         """The stock loop, `LlmAgent(model=LiteLlm(...), tools=...)`, round a scenario's tools."""
@@ -64,7 +65,7 @@ class GoogleADK:
         except ImportError as error:
             raise Misuse(f"framework:google-adk does not import: {error}. {WAY}") from None
         rehearsed(_bench)
-        return Seat(_bench, self.name, honest=_honest())
+        return Seat(_bench, self.name, honest=_honest(), turns=True)
 
 
 def _honest() -> tuple[type[BaseException], ...]:
@@ -112,18 +113,22 @@ def _own(thing: Any) -> Agent:
 
 
 async def _run(thing: Any, task: Task, config: Any = None) -> Answer:
-    """One turn in a session of its own: the text of the last message that is no call."""
+    """One turn in the session of its trial: the text of the last message that is no call."""
     from google.adk.apps import App
     from google.adk.runners import InMemoryRunner
     from google.genai import types
 
     given: dict[str, Any] = {"app": thing} if isinstance(thing, App) else {"agent": thing}
     runner = InMemoryRunner(**given, app_name=WHO["app_name"])
-    session = await runner.session_service.create_session(**{**WHO, "app_name": runner.app_name})
+    for kept in KEPT:
+        setattr(runner, kept, task.session.setdefault(kept, getattr(runner, kept)))
+    if "session" not in task.session:
+        made = await runner.session_service.create_session(**{**WHO, "app_name": runner.app_name})
+        task.session["session"] = made.id
     said, last = "", None
     asked = types.Content(role="user", parts=[types.Part(text=task.prompt)])
     async for event in runner.run_async(
-        user_id=WHO["user_id"], session_id=session.id, new_message=asked, run_config=config
+        user_id=WHO["user_id"], session_id=task.session["session"], new_message=asked, run_config=config
     ):
         last = event
         text = "".join(part.text or "" for part in (event.content and event.content.parts) or ())

@@ -3,7 +3,8 @@
 Faults are raised inside a tool's `function` or `async_function`, below `Tool.invoke`, which turns what is raised
 into the framework's own error. A trial runs a clone of the agent (`Agent.clone`), by `run_async`: a plain function
 runs on a worker thread then, as the framework does it. A component that is used as a tool is gated at its call,
-an `AgentTool` at the tools of its agent. Not looked into: agents inside of other components, pipelines round the
+an `AgentTool` at the tools of its agent. It has no sessions: from turn to turn its caller keeps the
+messages, and of a turn that did not come to its end the user's alone. Not looked into: agents inside of other components, pipelines round the
 agent.
 """
 
@@ -21,6 +22,7 @@ from forge_chaos.nouns import Answer, Task, Tool, ToolSpec
 from forge_chaos.ports import Agent, Gate, Seat
 
 WAY = "Install it with: pip install 'forge-chaos[haystack]'."
+RETRIES = 5  # of its client, unless it is told otherwise
 LIMIT = "max_agent_steps"  # what the framework says in `exit_reason`
 
 
@@ -41,7 +43,7 @@ class Haystack:
         """A finished agent: a clone of it with gated tools runs, and the agent stays as it is."""
         if not self.recognises(thing):
             raise Misuse(f"adapter haystack: {type(thing).__name__} is no haystack Agent.")
-        return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True)
+        return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True, turns=True)
 
     def framework(self) -> Seat:
         """The stock loop, `Agent(chat_generator=..., tools=..., max_agent_steps=...)`, round a scenario's tools."""
@@ -49,7 +51,7 @@ class Haystack:
             from haystack.components.generators import chat  # noqa: F401  # early: it takes seconds, and may be missing
         except ImportError as error:
             raise Misuse(f"framework:haystack does not import: {error}. {WAY}") from None
-        return Seat(_bench, self.name, honest=_honest())
+        return Seat(_bench, self.name, honest=_honest(), turns=True)
 
 
 def _honest() -> tuple[type[BaseException], ...]:
@@ -69,7 +71,7 @@ async def _bench(
         tools=[_tool(specs[name], tools[name], gate) for name in specs if name in tools],
         max_agent_steps=task.max_steps,
     )
-    return await _run(made, task.prompt)
+    return await _run(made, task)
 
 
 def _own(agent: Any) -> Agent:
@@ -77,7 +79,7 @@ def _own(agent: Any) -> Agent:
         task: Task, specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate, model: Any
     ) -> Answer:
         async with blocking() as door:
-            return await _run(_clone(agent, specs, gate, door, model), task.prompt)
+            return await _run(_clone(agent, specs, gate, door, model), task)
 
     return run
 
@@ -105,10 +107,13 @@ def _clone(
     return agent.clone(tools=[twin(tool) for tool in _tools(agent)], **held)
 
 
-async def _run(agent: Any, prompt: str) -> Answer:
+async def _run(agent: Any, task: Task) -> Answer:
     from haystack.dataclasses import ChatMessage
 
-    done = await agent.run_async(messages=[ChatMessage.from_user(prompt)])
+    said = [*task.session.get("messages", ()), ChatMessage.from_user(task.prompt)]
+    task.session["messages"] = said
+    done = await agent.run_async(messages=said)
+    task.session["messages"] = [each for each in done["messages"] if not each.is_from("system")]
     last = done.get("last_message")
     limit = done.get("exit_reason") == LIMIT
     return Answer(
@@ -139,7 +144,8 @@ def _scripted(model: Any, like: Any = None) -> Any:
         made: Any = copy(like)
     else:
         made = OpenAIChatGenerator(Secret.from_token(_client.KEY), _client.NAME)
-    made.async_client = _client.asynchronous(model)
+    retries = RETRIES if made.max_retries is None else made.max_retries
+    made.async_client = _client.asynchronous(model, max_retries=retries)
     return made
 
 

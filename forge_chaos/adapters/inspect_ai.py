@@ -80,7 +80,7 @@ def _honest() -> tuple[type[BaseException], ...]:
     """A provider that refused, as its client says it or as the framework does."""
     from inspect_ai.model._model import ModelGenerateError
 
-    return (_client.refusal(), ModelGenerateError)
+    return (_client.refusal(ModelGenerateError),)
 
 
 def _kind(thing: object) -> str:
@@ -188,7 +188,6 @@ def _scripted(model: Any) -> Any:
         api_key=_client.KEY,
         memoize=False,
         http_client=_client.http_client(model),
-        max_retries=0,
     )
 
 

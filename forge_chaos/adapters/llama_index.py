@@ -1,8 +1,8 @@
 """llama-index: a scenario's tools round its `FunctionAgent`, or a user's finished agent or `AgentWorkflow`.
 
 The gate is put round the function of a `FunctionTool`, inside the thread of a `def`, the tool's callbacks and the
-text that the framework makes of an exception. All agents of a workflow are reached. Each trial is a run with a
-context and a memory of its own. Not reached: tools that are no `FunctionTool` (query engines, tools of MCP servers),
+text that the framework makes of an exception. All agents of a workflow are reached. Each trial has a context of
+its own, and with it a memory, in which all its turns are run. Not reached: tools that are no `FunctionTool` (query engines, tools of MCP servers),
 those of a tool retriever, and the functions that a `CodeActAgent` calls from its code.
 """
 
@@ -21,6 +21,7 @@ from forge_chaos.nouns import Answer, Task, Tool, ToolSpec
 from forge_chaos.ports import Agent, Gate, Seat
 
 WAY = "Install it with: pip install 'forge-chaos[llama-index]'."
+RETRIES = 3  # of its client, unless it is told otherwise
 KNOWN = "gpt-4o"  # its class for OpenAI's API takes only names whose context window it knows
 KINDS = ("BaseWorkflowAgent", "AgentWorkflow")
 
@@ -42,7 +43,7 @@ class LlamaIndex:
         """A finished agent or workflow: its tools are found and wrapped for the run, and left as they are."""
         if not self.recognises(thing):
             raise Misuse(f"adapter llama-index: {type(thing).__name__} is no agent workflow of llama_index.")
-        return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True)
+        return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True, turns=True)
 
     def framework(self) -> Seat:
         """The stock loop, `FunctionAgent(tools, llm).run(...)`, round a scenario's tools."""
@@ -51,7 +52,7 @@ class LlamaIndex:
             import llama_index.llms.openai  # noqa: F401  # only to fail early, with the way out
         except ImportError as error:
             raise Misuse(f"framework:llama-index does not import: {error}. {WAY}") from None
-        return Seat(_bench, self.name, honest=_honest())
+        return Seat(_bench, self.name, honest=_honest(), turns=True)
 
 
 def _honest() -> tuple[type[BaseException], ...]:
@@ -74,12 +75,20 @@ async def _bench(
     from llama_index.core.agent.workflow import FunctionAgent
     from llama_index.core.tools import FunctionTool
 
-    made = [FunctionTool.from_defaults(offered(specs[n], tools[n], gate)) for n in specs if n in tools]
-    return await _run(FunctionAgent(tools=made, llm=_scripted(None, model)), task)
+    agent = task.session.get("agent")  # its context is of no use to another
+    if agent is None:
+        made = [FunctionTool.from_defaults(offered(specs[n], tools[n], gate)) for n in specs if n in tools]
+        agent = task.session["agent"] = FunctionAgent(tools=made, llm=_scripted(None, model))
+    return await _run(agent, task)
 
 
 async def _run(agent: Any, task: Task) -> Answer:
-    done = await agent.run(user_msg=task.prompt, max_iterations=task.max_steps)
+    from llama_index.core.workflow import Context
+
+    context = task.session.get("context")
+    if context is None:
+        context = task.session["context"] = Context(agent)
+    done = await agent.run(user_msg=task.prompt, ctx=context, max_iterations=task.max_steps)
     return Answer(str(done), session=done)
 
 
@@ -87,7 +96,7 @@ def _scripted(own: Any, model: Any) -> Any:
     """Our model seat behind the framework's own class for OpenAI's API; an LLM of that class keeps its settings."""
     from llama_index.llms.openai import OpenAI
 
-    client = _client.asynchronous(model)
+    client = _client.asynchronous(model, max_retries=getattr(own, "max_retries", RETRIES))
     if not isinstance(own, OpenAI):
         return OpenAI(model=KNOWN, api_key=_client.KEY, async_openai_client=client)
     made = own.model_copy(update={"reuse_client": True})

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from importlib import import_module
 from subprocess import CompletedProcess
+from types import SimpleNamespace
 from typing import Any
 
 from forge_chaos.adapters import _shell
@@ -58,7 +60,7 @@ class MiniSweAgent:
                 f"adapter mini-swe-agent: the environment {type(thing.env).__name__} runs commands where no fault "
                 "reaches them. Take LocalEnvironment."
             )
-        declared = getattr(thing.env, "chaos", None)
+        declared = {"limit": thing.env.config.timeout, **(getattr(thing.env, "chaos", None) or {})}
         shell = spec(_shell.BASH, "Execute a bash command", COMMAND, declared)
         return Seat(_own(thing), self.name, specs={_shell.BASH: shell}, honest=_honest(), claims=True)
 
@@ -118,7 +120,7 @@ def _own(agent: Any) -> Agent:
     ) -> Answer:
         from minisweagent.environments import local
 
-        real: Run = local._run
+        real: Run = getattr(local, "_run", None) or _started
         async with blocking() as door:
             twin = copy(agent)
             twin.config = agent.config.model_copy(update={"output_path": None})
@@ -154,15 +156,37 @@ async def _run(agent: Any, prompt: str, door: Blocking, process: Run) -> Answer:
 
 @contextmanager
 def _processes(process: Run) -> Iterator[None]:
-    """What `LocalEnvironment` runs a command with."""
+    """What `LocalEnvironment` runs a command with; before 2.4.1 that was `subprocess.run` itself."""
     from minisweagent.environments import local
 
-    held = local._run
-    local._run = process
+    def run(line: str, *, cwd: str, env: dict[str, str], timeout: float, **_: Any) -> CompletedProcess[str]:
+        return process(line, cwd, env, timeout)
+
+    name = "_run" if hasattr(local, "_run") else "subprocess"
+    held = getattr(local, name)
+    setattr(
+        local, name, process if name == "_run" else SimpleNamespace(**{**vars(subprocess), "run": run})
+    )
     try:
         yield
     finally:
-        local._run = held
+        setattr(local, name, held)
+
+
+def _started(line: str, cwd: str, env: dict[str, str], timeout: float) -> CompletedProcess[str]:
+    """A command as `LocalEnvironment` of the old releases runs it."""
+    return subprocess.run(
+        line,
+        shell=True,
+        text=True,
+        cwd=cwd,
+        env=env,
+        timeout=timeout,
+        encoding="utf-8",
+        errors="replace",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
 
 
 def _printed(told: Any) -> str:

@@ -47,6 +47,7 @@ class OpenAIAgents:
         """A finished agent: its tools are found and wrapped for the run, and left as they are."""
         if not self.recognises(thing):
             raise Misuse(f"adapter openai-agents: {type(thing).__name__} is no agents.Agent.")
+        _client.ready()
         return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True)
 
     def framework(self) -> Seat:
@@ -55,6 +56,7 @@ class OpenAIAgents:
             import agents  # noqa: F401  # only to fail early, with the way out
         except ImportError as error:
             raise Misuse(f"framework:openai-agents does not import: {error}. {WAY}") from None
+        _client.ready()
         return Seat(_bench, self.name, honest=_honest())
 
 

@@ -59,7 +59,9 @@ def _honest() -> tuple[type[BaseException], ...]:
     """Its limits, told by an exception, and a provider that refused."""
     from pydantic_ai.exceptions import ModelHTTPError, UsageLimitExceeded
 
-    return (UsageLimitExceeded, ModelHTTPError)
+    from forge_chaos.adapters import _client
+
+    return (UsageLimitExceeded, _client.refusal(ModelHTTPError))
 
 
 async def _bench(

@@ -73,6 +73,14 @@ Agent = Annotated[
 AdapterName = Annotated[
     Text, typer.Option(metavar="NAME", help="Take the agent as this adapter does, whatever its type.")
 ]
+Window = Annotated[
+    Number,
+    typer.Option(
+        metavar="TOKENS",
+        min=1,
+        help="The scripted model's context window, four characters a token: it refuses a larger request.",
+    ),
+]
 ScenariosDir = Annotated[
     Optional[list[Path]],  # noqa: UP045
     typer.Option(metavar="DIR", help="Scenarios of your own, beside ours. May be given again."),
@@ -143,6 +151,7 @@ def run(
     workspace: Annotated[
         Text, typer.Option(metavar="KIND", help="memory, disk or fake.  [default: as the scenario says]")
     ] = None,
+    window: Window = None,
     tasks: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(
@@ -215,6 +224,7 @@ def run(
             fail_under=fail_under,
             min_clean=min_clean,
             workspace=workspace,
+            window=window,
             tasks=tuple(tasks or ()),
             targets=targets,
             scenarios_dir=tuple(scenarios_dir or ()),
@@ -263,6 +273,7 @@ def fuzz(
     workspace: Annotated[
         Text, typer.Option(metavar="KIND", help="memory or disk.  [default: as the scenario says]")
     ] = None,
+    window: Window = None,
     tasks: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(metavar="FILE", help="Tasks instead of scenarios, as for run. May be given again."),
@@ -298,6 +309,7 @@ def fuzz(
         model=model,
         seed=seed,
         workspace=workspace,
+        window=window,
         tasks=tuple(tasks or ()),
         scenarios_dir=tuple(scenarios_dir or ()),
         faults_dir=tuple(faults_dir or ()),
@@ -318,6 +330,7 @@ def replay(
         Text, typer.Option(metavar="SPEC", help="Another agent than the one stated there.")
     ] = None,
     adapter: AdapterName = None,
+    window: Window = None,
     scenarios_dir: ScenariosDir = None,
     faults_dir: FaultsDir = None,
 ) -> int:
@@ -328,7 +341,7 @@ def replay(
     """
     from forge_chaos.cli import replaying
 
-    return replaying.replay(what, agent, adapter, tuple(scenarios_dir or ()), tuple(faults_dir or ()))
+    return replaying.replay(what, agent, adapter, tuple(scenarios_dir or ()), tuple(faults_dir or ()), window)
 
 
 @app.command()
@@ -377,7 +390,10 @@ def history(
         ),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=1, help="A trial that takes longer is killed: the control, or the plan.")
+        float,
+        typer.Option(
+            metavar="SECONDS", min=1, help="A trial that takes longer is killed: the control, or the plan."
+        ),
     ] = 300.0,
     jobs: Annotated[int, typer.Option(metavar="N", min=1, help="Cells played side by side.")] = 2,
     out: Annotated[
@@ -522,12 +538,7 @@ def serve(
             help="The scenario's values and the plan's dice are drawn from it.  [default: 1]",
         ),
     ] = None,
-    window: Annotated[
-        Number,
-        typer.Option(
-            metavar="N", min=1, help="Refuse requests of more tokens (of four characters) than this."
-        ),
-    ] = None,
+    window: Window = None,
     files: Annotated[
         File,
         typer.Option(metavar="DIR", help="Write the files that the scenario starts with into a new folder."),

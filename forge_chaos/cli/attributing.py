@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from forge_chaos import agents, attribution, campaign, score
-from forge_chaos.attribution import MOST, RUNS, Cell, cell
+from forge_chaos.attribution import RUNS, Cell, cell
 from forge_chaos.bench import OWN, SCRIPTED, Bench, Setup
 from forge_chaos.judging import translated
 from forge_chaos.notation import parse, write
@@ -17,6 +17,8 @@ from forge_chaos.order import Order, trial_id
 from forge_chaos.ports import Executor
 from forge_chaos.store import Store
 from forge_chaos.verdict import Half, Swapped, Trial
+
+MOST = 20  # cells of one run that are tried again
 
 
 def attributed(
@@ -29,16 +31,15 @@ def attributed(
     """The run with the layer of each failure that was tried again, in the store too. What is tried is said
     before; `agree` is told how many trials a real model has to play, and may raise."""
     failures = score.failures(run.scorecard, run.trials)
-    chosen = attribution.chosen(failures)
+    every = attribution.chosen(failures)
+    chosen = every[:MOST]
     if not chosen:
         return run
     halves = _halves(made)
     total = sum(half.cost(trial) for half in halves for trial in chosen)
-    cells = len({cell(trial) for trial in failures})
-    of = f"{len(chosen)} of {cells} failing cells" if cells > MOST else f"{cells} failing cells"
-    sys.stderr.write(
-        f"forge-chaos: --attribute tries {of} again: {total} more trials, none of them scored.\n"
-    )
+    of = f"{MOST} of {len(every)} failing cells" if len(every) > MOST else _plural(len(every), "failing cell")
+    more = _plural(total, "more trial")
+    sys.stderr.write(f"forge-chaos: --attribute tries {of} again: {more}, not scored.\n")
     if made.setup.model not in (SCRIPTED, OWN):
         agree(sum(halves[1].cost(trial) for trial in chosen))
     done = 0
@@ -139,3 +140,7 @@ def _halves(made: campaign.Campaign) -> tuple[_Half, _Half]:
         _Half(made, model, "model", 1 if made.hello["deterministic"] else repeated),
         _Half(made, harness, "harness", 1 if made.model == SCRIPTED else repeated),
     )
+
+
+def _plural(n: int, word: str) -> str:
+    return f"{n} {word}" if n == 1 else f"{n} {word}s"

@@ -114,6 +114,7 @@ def _kept(failure: Failure, made: campaign.Campaign, folder: Path) -> Failure:
             failure.hash,
             failure.key.outcome,
             failure.why,
+            window=setup.window,
         )
     )
     command = ["forge-chaos", "replay", str(path)]
@@ -132,6 +133,7 @@ def running_command(failure: Failure, setup: Setup) -> list[str]:
         ("--persona", setup.persona, "expert"),
         ("--model", setup.model, SCRIPTED),
         ("--workspace", setup.workspace, None),
+        ("--window", setup.window, None),
     ):
         command += [option, str(value)] if value != otherwise else []
     for task in setup.tasks:

@@ -28,10 +28,11 @@ def replay(
     adapter: str | None,
     scenarios_dir: tuple[Path, ...],
     faults_dir: tuple[Path, ...],
+    window: int | None = None,
 ) -> int:
     """Run it again, print the outcome with its evidence, return the exit code as the outcome is."""
     request = running.Request(
-        agent=agent, adapter=adapter, scenarios_dir=scenarios_dir, faults_dir=faults_dir
+        agent=agent, adapter=adapter, scenarios_dir=scenarios_dir, faults_dir=faults_dir, window=window
     )
     if what.endswith(".toml"):
         return _regression(Path(what), request)
@@ -75,10 +76,12 @@ def _stored(directory: Path, id: str, request: running.Request) -> int:
 
 def _anew(setup: Setup, request: running.Request) -> Setup:
     """The setup of the run, with what the command line says now."""
+    running.windowed(request.window, setup.model)
     if request.agent is not None:
         setup = replace(setup, agent=request.agent, adapter=None, home=str(Path.cwd()))
     return replace(
         setup,
+        window=request.window or setup.window,
         adapter=request.adapter or setup.adapter,
         scenarios_dirs=(*setup.scenarios_dirs, *(str(d.absolute()) for d in request.scenarios_dir)),
         faults_dirs=(*setup.faults_dirs, *(str(d.absolute()) for d in request.faults_dir)),
@@ -121,7 +124,12 @@ def _regression(path: Path, request: running.Request) -> int:
 def setup_of(found: regression.Regression, request: running.Request) -> Setup:
     """The setup that the file states and the command line may overrule; what lies beside the file is found."""
     here = Path.cwd()
-    asked = replace(request, agent=request.agent or found.agent, model=found.model or request.model)
+    asked = replace(
+        request,
+        agent=request.agent or found.agent,
+        model=found.model or request.model,
+        window=request.window or found.window,
+    )
     setup = running.setup_of(asked, settings.read(here))
     if request.agent is None and found.agent is not None:
         setup = replace(setup, home=str(found.home(here)))
@@ -144,7 +152,13 @@ def _search(stale: list[Rule], found: regression.Regression, setup: Setup, trace
     command = ["forge-chaos", "run", "--scenarios", found.scenario, "--faults", items]
     command += ["--seed", str(found.seed)]
     model = setup.model if setup.model != SCRIPTED else None
-    for option, value in (("--agent", setup.agent), ("--adapter", setup.adapter), ("--model", model)):
+    window = str(setup.window) if setup.window is not None else None
+    for option, value in (
+        ("--agent", setup.agent),
+        ("--adapter", setup.adapter),
+        ("--model", model),
+        ("--window", window),
+    ):
         command += [option, value] if value is not None else []
     for option, places in (("--scenarios-dir", setup.scenarios_dirs), ("--faults-dir", setup.faults_dirs)):
         for place in places:

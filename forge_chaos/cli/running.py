@@ -57,6 +57,7 @@ class Request:
     yes: bool = False
     targets: Path | None = None
     attribute: bool = False
+    window: int | None = None
 
 
 def run(request: Request) -> int:
@@ -235,6 +236,7 @@ def setup_of(request: Request, stated: settings.Settings) -> Setup:
         )
     if model not in (SCRIPTED, OWN):
         model = _real(model, stated.root, named=bool(request.model))
+    windowed(request.window, model)
     home = Path.cwd() if request.agent else stated.root
     return Setup(
         agent=agent,
@@ -248,7 +250,17 @@ def setup_of(request: Request, stated: settings.Settings) -> Setup:
         claim=stated.claim,
         watchdog=request.watchdog or _patience(model, agent),
         tasks=tuple(map(seeds.absolute, request.tasks)),
+        window=request.window,
     )
+
+
+def windowed(window: int | None, model: str) -> None:
+    """Raises Misuse for a context window of a model that is not ours."""
+    if window is not None and model != SCRIPTED:
+        raise Misuse(
+            f"--window is the context window of the scripted model, and --model {model} has one of its own. Leave one "
+            "of them out."
+        )
 
 
 def _real(model: str, root: Path, named: bool) -> str:

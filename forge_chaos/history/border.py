@@ -36,8 +36,11 @@ class Border:
     def told(self) -> str:
         """In one sentence."""
         cost = f"{self.played} of {self.of} releases played"
-        if self.before is None or self.after is None:
+        if self.before is None:
             return f"{self.file}: nothing could be decided in this range of {self.package}; {cost}."
+        if self.after is None:
+            only = f"only {self.before.version} could be decided, which is {self.before.word}"
+            return f"{self.file}: {self.package}: {only}; {cost}."
         ends = " and ".join(f"{cell.version} is {cell.word}" for cell in (self.before, self.after))
         if not self.found:
             return (

@@ -68,8 +68,11 @@ def played(task: Task, place: Path, stopped: Event) -> Cell:
 def _found(parts: Mapping[str, Any], code: int | None, tail: str, task: Task) -> dict[str, Any]:
     """What the words of the process come to, as fields of a cell."""
     control, plan = parts.get("control"), parts.get("plan")
-    if "broken" in parts or (code is not None and not parts):
-        why = parts.get("broken", {}).get("why", f"the process ended with {code} and said nothing")
+    passed = control is not None and control["passed"]
+    said_all = plan is not None or "refused" in parts or (control is not None and not passed)
+    if "broken" in parts or (code is not None and not said_all):
+        after = "after the control" if parts else "and said nothing"
+        why = parts.get("broken", {}).get("why", f"the process ended with {code} {after}")
         return {"kind": "broken", "why": why, "lines": tuple(tail.splitlines())}
     if control is None or not control["passed"]:
         if control is not None:

@@ -5,6 +5,7 @@ Chat form (`chat`) is what they have in common: a trace holds it, faults change 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -32,6 +33,7 @@ class Wire(Protocol):
     def gather(self, events: bytes, /) -> dict[str, Any] | None: ...
 
 
+MARK = 10**12  # tokens that no request has
 WIRES: tuple[Wire, ...] = (chat, responses, messages)
 
 
@@ -41,4 +43,14 @@ def at(path: str) -> Wire | None:
     return next((wire for wire in WIRES if where.endswith(wire.PATH)), None)
 
 
-__all__ = ["WIRES", "Wire", "at"]
+def outgrown_by(text: str, window: int) -> int | None:
+    """The tokens of the request that a refusal for this window is about; None for any other text."""
+    for wire in WIRES:
+        before, _, after = wire.over(window, MARK)["error"]["message"].partition(str(MARK))
+        found = re.search(f"{re.escape(before)}(\\d+){re.escape(after)}", text)
+        if found is not None:
+            return int(found[1])
+    return None
+
+
+__all__ = ["WIRES", "Wire", "at", "outgrown_by"]

@@ -51,6 +51,7 @@ class ChaosItem(pytest.Item):
         places = (*stated.scenarios_dirs, *found.scenarios_dirs())
         here = replace(stated, base=base, scenarios_dirs=places)
         who = subject(here, agent, found.scenario, model=found.model)
+        who = replace(who, setup=replace(who.setup, window=found.window))
         with chaos.seats.seat(who.setup) as seated:
             tried = trying.one(seated, ",".join(found.rules), found.scenario, found.seed)
         named = None if agent is not None else who.setup.agent

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from forge_chaos import score
-from forge_chaos.verdict import Row, Scorecard, Trial
+from forge_chaos.verdict import Row, Scorecard, Swapped, Trial
 
 VERDICTS: Mapping[int, str] = {0: "PASS", 1: "FAIL", 2: "INCONCLUSIVE", 3: "BROKEN"}
 GOOD: frozenset[str] = frozenset({"recovered", "degraded", "undersold", "gave_up"})
@@ -126,6 +126,25 @@ def because(trial: Trial) -> str:
         return why
     shown = ", ".join(map(str, numbers[:EVIDENCE])) + (", ..." if len(numbers) > EVIDENCE else "")
     return f"{why} ({'event' if len(numbers) == 1 else 'events'} {shown})"
+
+
+def whose(trial: Trial) -> str:
+    """Whose failure it is, with the two ends that say so, and what may have made it; empty where nobody asked."""
+    if not trial.swapped:
+        return ""
+    ends = "; ".join(_swapped(end) for end in trial.swapped)
+    reason = f" ({trial.reason})" if trial.reason else ""
+    return f"Layer {trial.layer}{reason}: {ends}."
+
+
+def _swapped(end: Swapped) -> str:
+    who = "the expert as its model" if end.half == "model" else "its model in the reference loop"
+    if not end.runs:
+        return f"{who} could not be judged"
+    counts = f", {end.failed} of {end.runs} badly" if end.runs > 1 else ""
+    return f"{who} ends {'acceptably' if not end.fails else 'badly'}, {end.outcome}{counts}" + (
+        " (that is this very trial)" if end.same else ""
+    )
 
 
 def groups(failures: Iterable[Trial]) -> list[Group]:

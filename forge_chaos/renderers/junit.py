@@ -87,9 +87,8 @@ def _case(suite: ET.Element, name: str, trial: Trial, failing: bool) -> None:
         suite, "testcase", classname=_xml(f"forge-chaos.{name}.{trial.scenario}"), name=_xml(title)
     )
     outcome = trial.judgement.outcome
-    _properties(
-        case, (("outcome", outcome), ("layer", trial.layer), ("seed", trial.seed), ("replay", trial.replay))
-    )
+    said = {"outcome": outcome, "layer": trial.layer, "reason": trial.reason or None, "seed": trial.seed}
+    _properties(case, {**said, "replay": trial.replay}.items())
     why = f"{outcome}: {trial.judgement.why}"
     if outcome == "invalid":
         found = ET.SubElement(case, "error", type=outcome, message=_xml(why))
@@ -100,7 +99,7 @@ def _case(suite: ET.Element, name: str, trial: Trial, failing: bool) -> None:
         return
     else:
         return
-    found.text = _xml(f"{_words.because(trial)}\n{trial.replay}")
+    found.text = _xml("\n".join(filter(None, (_words.because(trial), _words.whose(trial), trial.replay))))
 
 
 def _properties(parent: ET.Element, said: Iterable[tuple[str, object]]) -> None:

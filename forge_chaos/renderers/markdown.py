@@ -49,7 +49,7 @@ def markdown(card: Scorecard, trials: Sequence[Trial]) -> str:
     groups = _words.groups(failures)
     shown = [
         f"{_plain(g.first.scenario)}, {_code(_words.rules(g.first))}: **{_plain(g.first.judgement.outcome)}**"
-        f"{f' ({g.count} times)' if g.count > 1 else ''}. {_plain(_words.because(g.first))}"
+        f"{f' ({g.count} times)' if g.count > 1 else ''}. {_plain(' '.join(filter(None, (_words.because(g.first), _words.whose(g.first)))))}"
         for g in groups[: _words.SHOWN]
     ]
     more = f" ({_words.SHOWN} of {len(groups)})" if len(groups) > _words.SHOWN else ""

@@ -171,5 +171,7 @@ def _failures(failures: Sequence[Trial], console: Console) -> None:
         )
         table.add_row(str(number), head)
         table.add_row("", Text(_words.because(trial)))
+        if whose := _words.whose(trial):
+            table.add_row("", Text(_words.safe(whose)))
         console.print(table)
     console.print()

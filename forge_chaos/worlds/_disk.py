@@ -39,7 +39,7 @@ class DiskWorkspace(Files):
         setup: Callable[[Path], Any] | None = None,
     ) -> None:
         super().__init__()
-        self._side = Path(mkdtemp(prefix=f"forge-chaos-{os.getpid()}-", dir=_place())).resolve()
+        self._side = Path(mkdtemp(prefix=f"forge-chaos-{os.getpid()}-", dir=fast_place())).resolve()
         self.root = self._side / "work" if root is None else Path(root).resolve()
         self._top = str(self.root)
         self._groups = Groups(f"HOME={self._side / 'home'}", f"{VARIABLE}={self.root}")
@@ -361,7 +361,7 @@ def _mark(place: str, found: os.stat_result) -> tuple[Any, ...]:
         return (digest(file.read()),)
 
 
-def _place() -> str | None:
+def fast_place() -> str | None:
     """Memory-backed where there is such a place, else wherever temporary files go."""
     return (
         str(SHARED_MEMORY) if SHARED_MEMORY.is_dir() and os.access(SHARED_MEMORY, os.W_OK | os.X_OK) else None

@@ -20,7 +20,7 @@ CLASS_KEYS = {
     "fault", "planned", "fired", "acceptable", "robustness", "recovery", "honesty", "safety", "seen", "retained",
     "low", "high", "census", "outcomes",
 }  # fmt: skip
-FAILURE_KEYS = {"scenario", "plan", "outcome", "layer", "why", "evidence", "replay"}
+FAILURE_KEYS = {"scenario", "plan", "outcome", "layer", "swapped", "reason", "why", "evidence", "replay"}
 ONE = {
     "own/one/scenario.toml": """
 prompt = "Copy in.txt to out.txt."

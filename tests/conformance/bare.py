@@ -61,6 +61,9 @@ async def run(scenario: Scenario, agent: Any, persona: str = "expert") -> tuple[
     import asyncio
 
     world = registry.leaf("worlds", scenario.world)(scenario, asyncio.sleep)
-    model = Model(ScriptedModel(scenario, persona, world.specs))
-    task = Task(scenario.prompt + CONTRACT, scenario.limits.steps, scenario.name)
-    return await agent(task, Toolbox(world), model), world
+    model, tools, answer = Model(ScriptedModel(scenario, persona, world.specs)), Toolbox(world), ""
+    session: dict[str, Any] = {}
+    for turn, prompt in enumerate((scenario.prompt, *(turn.prompt for turn in scenario.turns)), 1):
+        task = Task(prompt + CONTRACT, scenario.limits.steps, scenario.name, turn=turn, session=session)
+        answer = await agent(task, tools, model)
+    return answer, world

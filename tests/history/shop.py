@@ -78,7 +78,9 @@ class Wheel:
         about += [f"Requires-Dist: {need}" for need in self.needs]
         kind = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         files = {**self.files, f"{info}/METADATA": "\n".join(about) + "\n", f"{info}/WHEEL": kind}
-        record = "".join(f"{name},sha256={_digest(text)},{len(text.encode())}\n" for name, text in files.items())
+        record = "".join(
+            f"{name},sha256={_digest(text)},{len(text.encode())}\n" for name, text in files.items()
+        )
         files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n"
         made = BytesIO()
         with ZipFile(made, "w") as archive:
@@ -101,7 +103,9 @@ def till(
     """A release of tillkit, uploaded in the order of their numbers."""
     minutes = sum(int(part) * 60 ** (1 - at) for at, part in enumerate(re.findall(r"\d+", version)[:2]))
     day = f"2025-03-{1 + minutes // 600:02}T{minutes // 60 % 24:02}:{minutes % 60:02}:00.5Z"
-    return Wheel("tillkit", version, day, {"tillkit.py": TILL.format(start=start, trouble=trouble)}, needs, yanked)
+    return Wheel(
+        "tillkit", version, day, {"tillkit.py": TILL.format(start=start, trouble=trouble)}, needs, yanked
+    )
 
 
 def wheels() -> list[Wheel]:
@@ -134,8 +138,8 @@ def wheels() -> list[Wheel]:
 
 
 @contextmanager
-def served(all: Sequence[Wheel]) -> Iterator[str]:
-    """The index with these files, as its address."""
+def served(all: Sequence[Wheel], html: bool = False) -> Iterator[str]:
+    """The index with these files, as its address; `html`: it is an old one, without pages in JSON."""
     pages: dict[str, list[Mapping[str, object]]] = {}
     files = {wheel.name: wheel.content() for wheel in all}
     for wheel in all:
@@ -157,7 +161,8 @@ def served(all: Sequence[Wheel]) -> Iterator[str]:
             else:
                 page = {"meta": {"api-version": "1.1"}, "name": found, "files": pages.get(found)}
                 text = json.dumps(page).encode() if found in pages else None
-                self._send(text, "application/vnd.pypi.simple.v1+json")
+                text = b"<!DOCTYPE html>" if html else text
+                self._send(text, "text/html" if html else "application/vnd.pypi.simple.v1+json")
 
         def _send(self, content: bytes | None, kind: str) -> None:
             self.send_response(404 if content is None else 200)

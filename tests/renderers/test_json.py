@@ -61,6 +61,8 @@ def test_it_is_exactly_the_object_of_the_format() -> None:
                 "plan": "timeout.hangs:read_file(a),timeout@2",
                 "outcome": "looped",
                 "layer": "unknown",
+                "swapped": [],
+                "reason": None,
                 "why": "thrice",
                 "evidence": [4, 9],
                 "replay": "forge-chaos replay run:t",

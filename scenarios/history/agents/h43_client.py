@@ -1,30 +1,32 @@
-"""An agent whose tools are those of an MCP server in a process of its own, which it speaks to over pipes."""
+"""An agent whose tools are those of an MCP server in a process of its own, at the other end of its standard input
+and output. What the server's tools do is done by a service of this agent's."""
 
 import asyncio
 import json
 import sys
-import tempfile
-from asyncio.subprocess import DEVNULL, PIPE
 from itertools import count
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, Popen
 
 from forge_chaos import reference
 
 SERVER = Path(__file__).with_name("h43_server.py")
 HELLO = {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "agent", "version": "1"}}
 LINE = 2**24  # bytes at most
+HOST = Popen([sys.executable, str(SERVER)], stdin=PIPE, stdout=PIPE, stderr=DEVNULL)
+FOLDER = HOST.stdout.readline().decode().strip()
 
 
 class Server:
-    """A server's process, and the requests to it that are under way."""
+    """The connection to a server, and the requests to it that are under way."""
 
-    def __init__(self, process):
-        self.process, self.numbers, self.waiting = process, count(1), {}
+    def __init__(self, reader, writer):
+        self.reader, self.writer, self.numbers, self.waiting = reader, writer, count(1), {}
         self.reading = asyncio.create_task(self._read())
         self.tools = []
 
     async def _read(self):
-        while line := await self.process.stdout.readline():
+        while line := await self.reader.readline():
             message = json.loads(line)
             if (asked := self.waiting.pop(message.get("id"), None)) and not asked.done():
                 asked.set_result(message)
@@ -34,7 +36,7 @@ class Server:
 
     def send(self, method, params, **more):
         line = json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **more}, ensure_ascii=False)
-        self.process.stdin.write(line.encode("utf-8", "surrogatepass") + b"\n")
+        self.writer.write(line.encode("utf-8", "surrogatepass") + b"\n")
 
     async def request(self, method, params):
         if self.reading.done():
@@ -100,24 +102,17 @@ async def keep(tools, found):
         writer.write(json.dumps(told).encode() + b"\n")
         writer.close()
 
-    with tempfile.TemporaryDirectory() as folder:
-        socket = f"{folder}/service"
-        pipes = {"stdin": PIPE, "stdout": PIPE, "stderr": DEVNULL}
-        async with await asyncio.start_unix_server(serve, socket, limit=LINE):
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, str(SERVER), socket, **pipes, limit=LINE
-            )
-            server = Server(process)
-            try:
-                await server.hello()
-                found.set_result(server)
-                await server.reading
-                await process.wait()
-            finally:
-                if not found.done():
-                    found.set_exception(ConnectionError("the server does not start"))
-                if process.returncode is None:
-                    process.kill()
+    async with await asyncio.start_unix_server(serve, f"{FOLDER}/service", limit=LINE):
+        server = Server(*await asyncio.open_unix_connection(f"{FOLDER}/server", limit=LINE))
+        try:
+            await server.hello()
+            found.set_result(server)
+            await server.reading
+        except ConnectionError as error:
+            if not found.done():
+                found.set_exception(error)
+        finally:
+            server.writer.close()
 
 
 async def agent(task, tools, model):

@@ -1,9 +1,15 @@
-"""An MCP server on its standard input and output. What its tools do is done by a service behind it, at the socket
-whose path it is given: one line of JSON there, one back."""
+"""An MCP server on its standard input and output, with a process for each client, as inetd would start it: it
+prints the folder of its sockets, `server` for clients, and goes on until its own standard input ends. What its
+tools do is done by a service that listens at `service` in the same folder: one line of JSON there, one back."""
 
 import asyncio
 import json
+import os
+import select
+import signal
+import socket
 import sys
+import tempfile
 from typing import Any
 
 from mcp.server.fastmcp import FastMCP
@@ -12,7 +18,7 @@ server = FastMCP("office", log_level="CRITICAL")
 
 
 async def ask(name: str, **arguments: Any) -> str:
-    reader, writer = await asyncio.open_unix_connection(sys.argv[1], limit=2**24)
+    reader, writer = await asyncio.open_unix_connection("service", limit=2**24)
     try:
         writer.write(json.dumps([name, arguments]).encode() + b"\n")
         told = json.loads(await reader.readline())
@@ -41,5 +47,26 @@ async def list_files(path: str = ".") -> str:
     return await ask("list_files", path=path)
 
 
+def main() -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as door:
+        os.chdir(folder)
+        door.bind("server")
+        door.listen()
+        print(folder, flush=True)
+        while sys.stdin not in select.select([door, sys.stdin], [], [])[0]:
+            client, _ = door.accept()
+            if os.fork() == 0:
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                os.dup2(client.fileno(), 0)
+                os.dup2(client.fileno(), 1)
+                client.close()
+                try:
+                    server.run()
+                finally:
+                    os._exit(0)
+            client.close()
+
+
 if __name__ == "__main__":
-    server.run()
+    main()

@@ -1,0 +1,45 @@
+"""A shell command takes longer than the shell's limit, in a child process, and acts at its end.
+
+A harness that ends the shell alone has told of a timeout and leaves the child behind, which acts when nobody
+expects it any more. One that ends the whole family has nothing to fear. Real processes live in real time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from dataclasses import replace
+from time import sleep
+
+from forge_chaos.nouns import Call, Err, Ok, Tool
+from forge_chaos.ports import Env
+
+LONGEST = 2.0  # seconds of a limit that can be waited for in real time
+MARGIN = 0.5  # real seconds for the command itself, after its delay
+
+
+async def outlive(call: Call, tool: Tool, env: Env, *, after: float = 2.0) -> Ok | Err:
+    """The command runs in a child of the shell, `after` real seconds past the tool's declared limit, and the trial
+    is not judged before. A call without a command as its target is left alone, and so is one of a tool that
+    declares a limit above two seconds, or in a workspace that is not on disk, where no processes are."""
+    name = env.spec.target if env.spec is not None else None
+    command = call.args.get(name) if name is not None else None
+    if env.spec is None or name is None or not isinstance(command, str) or not _real(env):
+        return await tool(call)
+    if env.spec.limit > LONGEST:
+        return await tool(call)
+    seconds = env.spec.limit + after
+    # The `exit` keeps the shell from becoming the child itself, as a shell does with its last command.
+    wrapped = f"sh -c {shlex.quote(f'sleep {seconds:g}; {command}')}; exit $?"
+    env.fire(seconds=seconds)
+    loop = asyncio.get_running_loop()
+
+    async def over() -> None:
+        await loop.run_in_executor(None, sleep, seconds + MARGIN)
+
+    env.later(0.0, over)
+    return await tool(replace(call, args={**call.args, name: wrapped}))
+
+
+def _real(env: Env) -> bool:
+    return env.world is not None and hasattr(env.world.workspace, "root")
