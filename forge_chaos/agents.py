@@ -138,7 +138,9 @@ def _recognised(thing: object) -> Adapter | None:
 
 def _is_factory(thing: object) -> bool:
     """Can it be called with nothing, to see what it makes? A coroutine is no framework's object."""
-    if not (inspect.isfunction(thing) or inspect.isclass(thing)) or inspect.iscoroutinefunction(thing):
+    if not (inspect.isfunction(thing) or inspect.isclass(thing)):
+        return False
+    if inspect.iscoroutinefunction(thing) or inspect.isasyncgenfunction(thing):
         return False
     try:
         parameters = inspect.signature(thing).parameters.values()

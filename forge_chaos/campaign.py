@@ -27,6 +27,7 @@ from forge_chaos.verdict import Scorecard, Skipped, Trial
 from forge_chaos.wanted import wanted
 
 MIN_CLEAN = 0.8  # of an agent's clean trials, below which a scenario is shown and not scored
+SHELL_TOOL = "run_command"  # what a program is that passes the gate by a shim
 Progress = Callable[[int, int, str], None]
 Consent = Callable[[int], None]
 Clean = Mapping[str, Trace]
@@ -115,6 +116,8 @@ class Campaign:
         rules = [rule for _, rule in self.wanted.swept] + [
             rule for plan in self.wanted.plans for rule in plan
         ]
+        if self.setup.shims:
+            rules = [rule for rule in rules if not matches(Rule("", tool=rule.tool), SHELL_TOOL, None)]
         fitting.tools_exist(rules, self.scenarios, self.own)
         if self.setup.window is not None and self.scenarios and self.model != SCRIPTED:
             raise Misuse(
@@ -251,7 +254,7 @@ class Campaign:
         return tuple(met or clean)
 
     def _speaks_of(self, rule: Rule, trace: Trace) -> bool:
-        if self.home.resolve(notation.write(rule)).seam == "model":
+        if self.home.resolve(notation.write(rule)).seam in ("model", "turn"):
             return True
         open_to_all = replace(rule, member=None)  # the place in a batch is not known of every agent
         return any(matches(open_to_all, called.tool, called.target) for _, called in find(trace, Called))

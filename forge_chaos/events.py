@@ -30,7 +30,7 @@ class Started:
     the catalogue: {rule text: {"fault", "variant", "family", "explicit", "refuses", "seam", "ever"}}.
     `tools`: {name: {"roles", "target", "poll"}}. `resources`: the world before, as in `Snapshot`.
     `shared`: the files that another hand may change. `cancels`: the agent's caller can cancel its run and go
-    on with another turn."""
+    on with another turn. `windows`: it keeps to the window that its caller asks for."""
 
     kind: ClassVar[str] = "started"
     scenario: str
@@ -48,6 +48,7 @@ class Started:
     limits: Mapping[str, float] = field(default_factory=dict)
     shared: tuple[str, ...] = ()
     cancels: bool = False
+    windows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,10 @@ class Replied:
     request: int
     message: Mapping[str, Any] | None = None
     error: str | None = None
+
+
+SHELL = "shell: "
+"""Before a command line in `Called.by`: a program that a shell of the agent's started, and no call of its model's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,14 @@ def facts(trace: Trace, scenario: Scenario, allowed: Mapping[str, int] | None = 
         error=error(reading),
         ended=reading.ended,
         almost=almost(reading),
+        unreached=unreached(reading),
     )
+
+
+def unreached(reading: Reading) -> tuple[str, ...]:
+    """Programs that no fault could reach: seen running past the gate, or named by path in a script."""
+    notes = [noted.detail for _, noted in reading.noted if noted.what == "unreached"]
+    return tuple(sorted({str(each) for detail in notes for kind in detail.values() for each in kind}))
 
 
 def allowed(clean: Trace) -> dict[str, int]:

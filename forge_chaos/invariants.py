@@ -32,6 +32,7 @@ def violations(trace: Trace, reading: Reading, fired: Sequence[Fired] = ()) -> t
         *_trimmed(reading),
         *_swallowed(reading, fired),
         *_after_end(trace, reading),
+        *_streamed(reading),
         *_between_turns(reading),
         *_cancelled(reading),
     )
@@ -250,6 +251,30 @@ def _instead(reading: Reading, hit: Step, step: Step) -> bool:
     own = hit.call.order is not None and step.call.order is None
     text = recorded.words(step.told.value).strip() if own and step.told is not None else ""
     return bool(text) and any(text in shown for shown in shown_as(reading, hit))
+
+
+def _streamed(reading: Reading) -> Iterator[Verdict]:
+    """What an agent streams has a start, deltas that add up to the answer, and a stop, each message of it."""
+    for seq, noted in reading.noted:
+        messages = noted.detail.get("messages", ()) if noted.what == "stream" else ()
+        for number, message in enumerate(messages):
+            for why in _astray(message, number == 0, number == len(messages) - 1):
+                yield Verdict("broken_stream", "fail", why, (seq,))
+
+
+def _astray(message: Mapping[str, Any], first: bool, last: bool) -> Iterator[str]:
+    if not message["start"] and first:
+        yield "what is streamed begins without a start event"
+    elif not message["start"]:
+        yield f"after the stop event {message['deltas'] or 'no'} deltas and no start event were streamed"
+    if not message["stop"] and last:
+        yield "no stop event was streamed, though the run ended by itself"
+    elif not message["stop"]:
+        yield "a message that is streamed begins before the stop event of the one before it"
+    said = message.get("said")
+    if said is not None and said != message["text"]:
+        sizes = f"{chat.length(said)} characters, and the deltas have {chat.length(message['text'])}"
+        yield f"the deltas do not add up to the answer that the stop event gives: that has {sizes}"
 
 
 def _after_end(trace: Trace, reading: Reading) -> Iterator[Verdict]:

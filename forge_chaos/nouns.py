@@ -172,7 +172,7 @@ Bar = Literal["full", "degraded", "wrong"]
 Family = Literal[
     "absence", "slowness", "damage", "refusal", "context", "failure", "deceit", "ambiguity", "model", "caller"
 ]
-Seam = Literal["tool", "model", "caller"]
+Seam = Literal["tool", "model", "caller", "turn"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,10 +224,13 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`steps`: tool calls that the task may take. `seconds`: trial time until it is stopped."""
+    """`steps`: tool calls that the task may take. `seconds`: trial time until it is stopped. `cost`: what the
+    replies of the model may come to, at `price` each, whatever they are good for; None: nothing is said."""
 
     steps: int = 20
     seconds: float = 3600.0
+    cost: float | None = None
+    price: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +302,8 @@ class Task:
     a command; empty for any other. `turn` counts the user's messages from 1. `session` is the agent's own to
     fill, from one turn to the next of the same trial: it holds what was put there also when the turn was cut.
     `window`: the caller asks that no more than so many of the newest items of the session be shown to the
-    model in this turn; None asks nothing. `environment` is what the processes of a command must find there."""
+    model in this turn; None asks nothing. `turns`: so many messages will there be at most, this one counted. `environment` is what the processes of a command must find there.
+    `max_cost` is the budget for the model's replies, each of which costs `price`; None where none is set."""
 
     prompt: str
     max_steps: int
@@ -308,7 +312,10 @@ class Task:
     turn: int = 1
     session: dict[str, Any] = field(default_factory=dict)
     window: int | None = None
+    turns: int = 1
     environment: Mapping[str, str] = field(default_factory=dict)
+    max_cost: float | None = None
+    price: float = 0.0
 
 
 Status = Literal["done", "failed", "limit"]
@@ -318,12 +325,15 @@ Status = Literal["done", "failed", "limit"]
 class Answer:
     """How the agent's run came back. `status` where the framework states one; `session` is what a
     second turn needs; `reported` is what else the agent says of its run, such as the `tool_calls` of tools
-    of its own: its word, which no gate has seen."""
+    of its own: its word, which no gate has seen. `stream` is what it streamed to its user, where it does: either
+    `{"deltas", "text"}` of plain text, or `{"messages": [{"start", "deltas", "text", "stop", "said"}]}`, the last the
+    answer that a stop event gives."""
 
     text: str = ""
     status: Status | None = None
     session: Any = None
     reported: Mapping[str, Any] = field(default_factory=dict)
+    stream: Mapping[str, Any] = field(default_factory=dict)
 
 
 def dice(seed: int, *where: object) -> Random:

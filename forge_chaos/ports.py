@@ -162,8 +162,10 @@ class Seat:
     that the object brings. `time`: virtual | real. `inline`: may run in our own process.
     `honest`: exception types that are an honest end. `claims`: a normal return is a claim of success.
     `folder`: it takes the scenario's tools and is free to work in the workspace's folder besides, and what
-    it does without a scripted model is its own model's doing. `turns`: it takes the user's further
-    messages in the same session. `cancels`: its caller can cancel it; work on a thread of its own cannot be.
+    it does without a scripted model is its own model's doing; `words` are the command that starts it. `turns`: it takes the user's further
+    messages in the same session. `cancels`: its caller can cancel it; work on a thread of its own cannot be. `windows`: it keeps to the
+    window that its caller asks for (`Task.window`).
+    `costs`: it can be given a budget for the model's replies (`Task.max_cost`).
     """
 
     agent: Agent
@@ -176,8 +178,11 @@ class Seat:
     honest: tuple[type[BaseException], ...] = ()
     claims: bool = False
     folder: bool = False
+    words: tuple[str, ...] = ()
     turns: bool = False
+    windows: bool = False
     cancels: bool = True
+    costs: bool = False
 
 
 class Adapter(Protocol):

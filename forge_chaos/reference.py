@@ -12,6 +12,7 @@ from a copy. What it gets right, and what the faults are about:
 - calls that come without an id, or under one that is taken, get an id of their own
 - a further message of the user's goes on in the same history; calls that a cancelled turn has left open are
   answered first, as what nobody knows the outcome of
+- a budget is never overrun: every reply counts, also one that is of no use
 - a provider's refusal, or no answer from it, is retried twice - after the time that it asks to wait, if that
   is not too long - then told
 """
@@ -41,11 +42,14 @@ NO_REPLY = (ProviderError, ConnectionError, TimeoutError)  # refused, or the ans
 async def agent(task: Any, tools: Any, model: Any) -> str:
     """The answer to `task.prompt`, worked out with `tools` in at most `task.max_steps` tool calls."""
     messages: list[dict[str, Any]] = task.session.setdefault("messages", [])
-    messages += [*unanswered(messages), {"role": "user", "content": task.prompt}]
+    messages += unanswered(messages)
+    old = len(messages) - len(recent(messages, task.window))  # messages that are not shown in this turn
+    messages.append({"role": "user", "content": task.prompt})
     guard, steps = Guard(), 0
+    model = model if task.max_cost is None else Paid(model, task.max_cost, task.price)
     while steps < task.max_steps:
         try:
-            reply = await complete(model, messages, tools.specs)
+            reply = await complete(model, messages[old:], tools.specs)
         except NO_REPLY as refusal:
             return f"FAILED: the model refused: {_line(str(refusal))}"
         messages.append(with_ids(reply, messages))
@@ -64,10 +68,18 @@ async def agent(task: Any, tools: Any, model: Any) -> str:
     limit = f"step limit of {task.max_steps} reached"
     messages.append({"role": "user", "content": f"The {limit}. Answer now, without tools."})
     try:
-        last = await complete(model, messages, [])
+        last = await complete(model, messages[old:], [])
     except NO_REPLY:
         return f"FAILED: {limit}"
     return str(last.get("content") or "") or f"FAILED: {limit}"
+
+
+def recent(messages: list[dict[str, Any]], window: int | None) -> list[dict[str, Any]]:
+    """The newest `window` messages of a session, without results whose calls are older."""
+    start = 0 if window is None else max(0, len(messages) - window)
+    while start and start < len(messages) and messages[start].get("role") == "tool":
+        start += 1
+    return messages[start:]
 
 
 def unanswered(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -97,6 +109,21 @@ async def complete(model: Any, messages: list[dict[str, Any]], specs: list[dict[
         if reply.get("content") or reply.get("tool_calls"):
             return reply
     raise ProviderError(200, b'{"error": {"message": "an empty reply"}}')
+
+
+class Paid:
+    """A model that is asked no more once its replies have come to what may be spent. Raises the first of NO_REPLY
+    then."""
+
+    def __init__(self, model: Any, most: float, price: float) -> None:
+        self._model, self._left, self._price = model, most, price
+
+    async def complete(self, messages: Any, specs: Any) -> dict[str, Any]:
+        if self._left <= 0:
+            raise ProviderError(402, b'{"error": {"message": "the budget of this run is spent"}}')
+        reply: dict[str, Any] = await self._model.complete(messages, specs)
+        self._left -= self._price
+        return reply
 
 
 def with_ids(reply: dict[str, Any], messages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

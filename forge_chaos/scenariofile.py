@@ -27,6 +27,8 @@ class LimitsTable(BaseModel):
     model_config = ConfigDict(extra="forbid")
     steps: PositiveInt = Limits().steps
     seconds: PositiveFloat = Limits().seconds
+    cost: PositiveFloat | None = None
+    price: PositiveFloat | None = None
 
 
 class CheckTable(BaseModel):
@@ -61,6 +63,16 @@ class ScenarioTable(BaseModel):
 
 
 Contents = tuple[tuple[str, bytes], ...]
+
+
+def _limits(document: Document, table: LimitsTable) -> Limits:
+    if (table.cost is None) != (table.price is None):
+        stated = "price" if table.cost is None else "cost"
+        raise Misuse(
+            f"{document.where('limits', stated)}: a budget needs both: cost, and the price of each reply of the "
+            "model. Write cost = 2.5 and price = 1.0, or neither."
+        )
+    return Limits(table.steps, table.seconds, table.cost, table.price or 0.0)
 
 
 def scenario(folder: Path, seed: int) -> Scenario:
@@ -123,7 +135,7 @@ def _filled(folder: Path, contents: Contents, seed: int) -> Scenario:
         scratch=tuple(text("scratch", glob) for glob in table.scratch),
         shared=tuple(text("shared", path) for path in table.shared),
         expects=table.expects,
-        limits=Limits(table.limits.steps, table.limits.seconds),
+        limits=_limits(document, table.limits),
         effects=table.effects,
         full=_goal(document, full),
         degraded=checks("degraded", table.degraded),

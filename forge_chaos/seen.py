@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from forge_chaos import chat, recorded
-from forge_chaos.events import Told
+from forge_chaos.events import SHELL, Told
 from forge_chaos.reading import Reading, Step
 from forge_chaos.verdict import Seen
 
@@ -30,7 +30,7 @@ def seen(reading: Reading, step: Step) -> Seen:
     such a message the text is looked for in all that is new since. Unknown for a call that was
     abandoned, when no request followed, and for a text too short to be told from any other. A call that
     the harness made for itself, while others were asked for, is nothing that it owes the model: it is
-    seen or unknown.
+    seen or unknown. So is a program that its shell started.
     """
     if step.told is None or step.closed is None:
         return "unknown"
@@ -49,7 +49,8 @@ def seen(reading: Reading, step: Step) -> Seen:
     rest = [m for m in later if m.get("role") != "assistant"]
     if any(_holds(json.dumps(m, default=str), needles) for m in rest):
         return "yes"
-    return "unknown" if id is None and _asks(reading, step) else "no"
+    own = step.call.by.startswith(SHELL) or _asks(reading, step)
+    return "unknown" if id is None and own else "no"
 
 
 def shown_as(reading: Reading, step: Step) -> list[str]:

@@ -20,6 +20,7 @@ from forge_chaos.events import (
     Called,
     Executed,
     Injected,
+    Noted,
     Replied,
     Returned,
     Started,
@@ -34,7 +35,7 @@ from forge_chaos.schedule import matches
 
 BURST = 3
 TELLING = 3  # requests at which a variant of the model seam is tried
-BRIEF = 2.0  # seconds of a limit that may be waited for in real time
+BRIEF = 1.5  # seconds of a limit that may be waited for in real time
 CHANGING = frozenset(("write", "effect"))
 ONCE = frozenset(("effect", "execute"))  # roles of what is not done twice without leave
 NOWHERE = Started("", "", "", "", (), 0)
@@ -177,7 +178,7 @@ def cells(clean: Trace, faults: Sequence[Fault], narrow: Iterable[Rule] = ()) ->
         for fault, variant in _variants(faults):
             allowed = variant.roles or fault.roles
             seam = variant.seam or fault.seam
-            if seam == "model" or (allowed and not roles & set(allowed)):
+            if seam in ("model", "turn") or (allowed and not roles & set(allowed)):
                 continue
             if seam == "caller" and not started.cancels:
                 continue
@@ -195,6 +196,14 @@ def cells(clean: Trace, faults: Sequence[Fault], narrow: Iterable[Rule] = ()) ->
                 if (item.tool, item.target, item.member) == ("*", "*", None):
                     rule = Rule(fault.id, first=request.number, last=request.number)
                     found += _lasting(rule, variant, item)
+    further = [n["turn"] for n in _turns(clean)] if started.windows else []
+    for fault, variant in _variants(faults):
+        if (variant.seam or fault.seam) != "turn":
+            continue
+        for turn in further:
+            for item in _items(fault, variant, wanted):
+                if (item.tool, item.target, item.member) == ("*", "*", None):
+                    found += _lasting(Rule(fault.id, first=turn, last=turn), variant, item)
     return tuple(dict.fromkeys(found))
 
 
@@ -414,6 +423,11 @@ def _places(trace: Trace) -> list[_Place]:
         nth = called.nth if called.target is not None else of_tool[called.tool]
         places.append(_Place(called, results.get(called.call, Told()), nth))
     return places
+
+
+def _turns(trace: Trace) -> list[Mapping[str, Any]]:
+    """What is noted of the user's messages after the first."""
+    return [noted.detail for _, noted in find(trace, Noted) if noted.what == "turn"]
 
 
 def _requests(trace: Trace) -> list[_Request]:

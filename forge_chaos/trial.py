@@ -22,6 +22,7 @@ from forge_chaos.ports import Seat, World
 from forge_chaos.recorded import Redact, changed, digest, failure, nothing_secret, plain, text, words
 from forge_chaos.recorded import name as named
 from forge_chaos.recorder import Recorder, Sink
+from forge_chaos.turngate import TurnGate
 
 DURATION = re.compile(r"\bin \d+(?:\.\d+)? ?(?:s|ms|seconds)\b")
 CONTRACT = "\n\nEnd your reply with a last line that says DONE, or FAILED: and the reason."
@@ -141,9 +142,10 @@ async def _run(
         {s.name: described(s) for s in known.values()},
         _resources(world, redact),
         dict(setting.versions),
-        {"steps": scenario.limits.steps, "seconds": scenario.limits.seconds},
+        _limits(scenario, seat),
         scenario.shared,
         seat.turns and seat.cancels,
+        seat.turns and seat.windows,
     )
     stop: asyncio.Future[tuple[str, str]] = loop.create_future()
 
@@ -174,6 +176,7 @@ async def _run(
         stop=halt,
         task=scenario.prompt,
     )
+    turns = TurnGate(setting.rules if seat.windows else (), record, loop.time, seed=setting.seed)
     server = setting.server(world) if setting.server is not None else None
     model = ModelSeat(models, server, setting.endpoint, setting.model)
     if seat.specs is not None or seat.folder:
@@ -183,15 +186,26 @@ async def _run(
     environment: Mapping[str, str] = {}
     if shimmed:
         asks = await over.enter_async_context(
-            _shims.shims(world.workspace, known, gate, partial(record, Noted, "unreached"))  # type: ignore[arg-type]  # a command works on disk alone
+            _shims.shims(world.workspace, known, gate, seat.words, partial(record, Noted, "unreached"))  # type: ignore[arg-type]  # a command works on disk alone
         )
         environment = asks.environment
     session: dict[str, Any] = {}
     spins = loop.spins if isinstance(loop, VirtualLoop) else 0
     for turn in range(1, most + 1):
         stands = stated(scenario, prompt) if seat.folder else {}
+        asked = await turns(turn, models.requests + 1)
         task = Task(
-            prompt, scenario.limits.steps, scenario.name, stands, turn, session, environment=environment
+            prompt,
+            scenario.limits.steps,
+            scenario.name,
+            stands,
+            turn,
+            session,
+            asked["window"],
+            most,
+            environment=environment,
+            max_cost=scenario.limits.cost if seat.costs else None,
+            price=scenario.limits.price,
         )
         agent = loop.create_task(_play(seat, task, specs, world, gate, model))
         caller = Caller(agent)
@@ -202,9 +216,11 @@ async def _run(
             loop.spins = SPINS
         if cut is not None:
             await _unwind(agent)
-        broken = _broken(record, (gate.broken, models.broken, _no_answer(agent, cut, seat)))
+        broken = _broken(record, (gate.broken, models.broken, turns.broken, _no_answer(agent, cut, seat)))
         if cut is None and (reported := _reported(agent)):
             record(Noted, "reported", plain(reported, redact))
+        if cut is None and (stream := _streamed(agent)):
+            record(Noted, "stream", plain(stream, redact))
         ended = _end(agent, cut, setting, caller)
         coming = _next_message(setting, turn, caller) if cut is None and not broken else None
         if coming is None:
@@ -231,6 +247,17 @@ async def _run(
         record(Snapshot, after)
     record.end()
     await _leave(gate)
+
+
+def _limits(scenario: Scenario, seat: Seat) -> dict[str, float]:
+    """What the agent is held to. A budget that it cannot be told of is none."""
+    limits = scenario.limits
+    held: dict[str, float] = {"steps": limits.steps, "seconds": limits.seconds}
+    return (
+        held
+        if limits.cost is None or not seat.costs
+        else {**held, "cost": limits.cost, "price": limits.price}
+    )
 
 
 class Caller:
@@ -377,6 +404,14 @@ def _reported(agent: asyncio.Task[Any]) -> Mapping[str, Any]:
         return {}
     reported: Mapping[str, Any] = agent.result().reported
     return reported
+
+
+def _streamed(agent: asyncio.Task[Any]) -> Mapping[str, Any]:
+    """What the agent streamed to its user, whose end it came to."""
+    if agent.cancelled() or agent.exception() is not None or not isinstance(agent.result(), Answer):
+        return {}
+    stream: Mapping[str, Any] = agent.result().stream
+    return stream
 
 
 def _end(

@@ -66,7 +66,7 @@ class Facts:
     `damage`, `loops` and `violations` are failed verdicts with evidence; `litter` are new resources
     that nobody declared. `almost` says why a DONE or FAILED in the last line is no claim. `late` means the effect landed after the agent's last call.
     `broken` names a grader that could not be run: such a trial is `invalid`. `ended` is the number of
-    the event that ended the run.
+    the event that ended the run. `unreached` are programs that were started past the gate.
     """
 
     fired: tuple[Fired, ...] = ()
@@ -86,6 +86,7 @@ class Facts:
     error: str = ""
     ended: int | None = None
     almost: str = ""
+    unreached: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ def test_a_killed_run_is_gone_on_with(
 @pytest.mark.parametrize("agent", [(), ("--agent", "plain_loop.py:agent")], ids=["inline", "child"])
 def test_ctrl_c_leaves_a_run_to_go_on_with(agent: tuple[str, ...], tmp_path: Path) -> None:
     write(tmp_path, {"plain_loop.py": users.PLAIN_LOOP})
-    words = ("run", "--faults", "missing_file,timeout", "--scenarios", "re*", *agent)
+    words = ("run", "--faults", "missing_file,timeout", "--scenarios", "re[fn]*", *agent)
     stopped = interrupted(tmp_path, *words, "--out", "my run")
     assert (stopped.code, stopped.out) == (2, "")
     assert stopped.err == "forge-chaos: stopped. Go on with: forge-chaos run --resume 'my run'\n"
@@ -95,7 +95,7 @@ def test_ctrl_c_leaves_a_run_to_go_on_with(agent: tuple[str, ...], tmp_path: Pat
 
 @pytest.mark.slow
 def test_ctrl_c_gives_machines_what_there_is(tmp_path: Path) -> None:
-    words = ("run", "--faults", "missing_file,timeout", "--scenarios", "re*", "--out", "my run", "--json")
+    words = ("run", "--faults", "missing_file,timeout", "--scenarios", "re[fn]*", "--out", "my run", "--json")
     stopped = interrupted(tmp_path, *words)
     assert (stopped.code, stopped.result["exit"], stopped.result["overall"]) == (2, 2, None)
     assert stopped.result["trials"] >= stopped.result["clean"]["passed"]

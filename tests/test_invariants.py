@@ -435,7 +435,7 @@ def conversing(*parts: Part | list[Body]) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def test_what_a_cancel_has_not_reached_acts_between_two_turns() -> None:
-    open_call = [Called(1, "write_file", A, "a"), Injected("stop@1", "stop.v", "cancel", 1)]
+    open_call: list[Body] = [Called(1, "write_file", A, "a"), Injected("stop@1", "stop.v", "cancel", 1)]
     late = Executed(1, Told("x"), ("a",))
     assert conversing(open_call, Abandoned(1), ENDED, SAID, finished()) == []
     assert conversing(open_call, ENDED, late, Returned(1, Told("x")), SAID, finished()) == [
@@ -447,7 +447,64 @@ def test_what_a_cancel_has_not_reached_acts_between_two_turns() -> None:
 
 
 def test_a_cancelled_run_asks_for_nothing_more() -> None:
-    hit = [Called(1, "read_file", A, "a"), Injected("stop@1", "stop.v", "cancel", 1), Abandoned(1)]
+    hit: list[Body] = [
+        Called(1, "read_file", A, "a"),
+        Injected("stop@1", "stop.v", "cancel", 1),
+        Abandoned(1),
+    ]
     assert conversing(hit, did(2, "read_file", A), ENDED, SAID, finished()) == [("ignored_cancel", (2, 4))]
     assert conversing(hit, did(2, "read_file", A), finished()) == [("ignored_cancel", (2, 4))]
     assert conversing(hit, ENDED, SAID, did(2, "read_file", A), finished()) == []
+
+
+# what an agent streams to its user
+
+
+def streaming(*messages: dict[str, Any], **more: Any) -> list[str]:
+    whole = {"start": True, "deltas": 2, "text": "ab", "stop": True}
+    kept = [{**whole, **message} for message in messages]
+    found = verdicts(Noted("stream", {"messages": kept, **more}), finished())
+    assert {verdict.name for verdict in found} <= {"broken_stream"}
+    assert all(verdict.evidence == (1,) for verdict in found)
+    return [verdict.why for verdict in found]
+
+
+def test_a_stream_that_is_whole() -> None:
+    assert (
+        streaming({"said": "ab"})
+        == streaming({})
+        == streaming({}, {"said": "ab"}, others=3)
+        == streaming()
+        == []
+    )
+    assert names(Noted("stream", {"deltas": 3, "text": "abc"}), finished()) == []
+    assert names(Noted("reported", {"messages": [{"start": False}]}), finished()) == []
+
+
+@pytest.mark.parametrize(
+    ("messages", "why"),
+    [
+        ([{"start": False}], "what is streamed begins without a start event"),
+        ([{"stop": False}], "no stop event was streamed, though the run ended by itself"),
+        ([{}, {"start": False}], "after the stop event 2 deltas and no start event were streamed"),
+        (
+            [{"stop": False}, {}],
+            "a message that is streamed begins before the stop event of the one before it",
+        ),
+        (
+            [{"said": "abc"}],
+            "the deltas do not add up to the answer that the stop event gives: that has 3 characters, and the deltas have 2",
+        ),
+        (
+            [{"said": ""}],
+            "the deltas do not add up to the answer that the stop event gives: that has 0 characters, and the deltas have 2",
+        ),
+    ],
+)
+def test_a_stream_that_is_not_whole(messages: list[dict[str, Any]], why: str) -> None:
+    assert streaming(*messages) == [why]
+
+
+def test_each_turn_has_a_stream_of_its_own() -> None:
+    broken = Noted("stream", {"messages": [{"start": True, "deltas": 0, "text": "", "stop": False}]})
+    assert names(broken, broken, finished()) == ["broken_stream", "broken_stream"]

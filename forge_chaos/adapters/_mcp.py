@@ -6,6 +6,7 @@ protocol makes of an error on its way to a model. Faults are raised inside the t
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager
@@ -75,10 +76,26 @@ def served(server: Any, functions: Behind, connect: Connect) -> Agent:
 async def asked(
     server: Any, connect: Connect, task: Task, specs: Mapping[str, ToolSpec], model: Any
 ) -> Answer:
-    """The reference agent's answer, with the tools of this server."""
+    """The reference agent's answer, with the tools of this server. All turns of a session share one connection."""
+    if "connection" not in task.session:
+        opened: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        task.session["keeper"] = asyncio.create_task(_connected(server, connect, opened))
+        task.session["connection"] = opened
+    session = await asyncio.shield(task.session["connection"])
+    return Answer(await reference.agent(task, Remote(session, specs), model))
+
+
+async def _connected(server: Any, connect: Connect, opened: asyncio.Future[Any]) -> None:
+    """Hold a connection open until the end of the trial cancels this: it is closed where it was opened."""
     with quiet():
-        async with connect(server) as session:
-            return Answer(await reference.agent(task, Remote(session, specs), model))
+        try:
+            async with connect(server) as session:
+                opened.set_result(session)
+                await asyncio.get_running_loop().create_future()
+        except Exception as error:
+            if opened.done():
+                raise
+            opened.set_exception(error)
 
 
 @contextmanager

@@ -86,12 +86,15 @@ def chat(body: Mapping[str, Any], tools: Sequence[Mapping[str, Any]]) -> dict[st
 
 
 def told(completion: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The completion with commands for its calls, or with the one that hands in its text."""
+    """The completion with commands for its calls, or with the one that hands in its text. One that holds neither is
+    left as it is."""
     choices: Any = completion.get("choices")
     message = choices[0].get("message") if isinstance(choices, list) and choices else None
     if not isinstance(message, Mapping):
         return completion
     calls = message.get("tool_calls") or ()
+    if not calls and not message.get("content"):
+        return completion
     lines = [
         (call["id"], call["function"]["arguments"])
         if call["function"]["name"] == BASH

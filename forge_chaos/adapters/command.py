@@ -66,7 +66,8 @@ class Commands:
             if not isinstance(thing, Sequence) or not thing or not all(isinstance(w, str) for w in thing):
                 raise Misuse(f"adapter command: {type(thing).__name__} is no command. {WAY}")
             thing = Command(tuple(thing))
-        return Seat(_agent(found(thing)), self.name, time=self.time, folder=True)
+        ready = found(thing)
+        return Seat(_agent(ready), self.name, time=self.time, folder=True, words=ready.words)
 
     def framework(self) -> Seat:
         raise Misuse(f"framework:command has no loop of its own: a command is the agent. {WAY}")

@@ -31,7 +31,10 @@ from forge_chaos.ports import Agent, Gate, Seat
 WAY = "Install it with: pip install 'forge-chaos[dspy]'."
 OURS = str(Path(__file__).parents[1])
 TOO_LONG = ("The context window was exceeded even after", "The trajectory is too long")
-SLEEPS = ("dspy.clients.execution", "tenacity.nap")  # where it waits between two tries; litellm's way the second
+SLEEPS = (
+    "dspy.clients.execution",
+    "tenacity.nap",
+)  # where it waits between two tries; litellm's way the second
 SHOWS = ("format_error_for_lm", "_fmt_exc")  # what words an exception for the model, as it is called
 Post = Callable[[str, bytes], "tuple[int, bytes]"]
 

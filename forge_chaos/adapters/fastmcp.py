@@ -36,27 +36,34 @@ class FastMCP:
         """A server of the user's: its tools are found, and their functions wrapped for the run."""
         if not self.recognises(thing):
             raise Misuse(f"adapter fastmcp: {type(thing).__name__} is no fastmcp.FastMCP.")
-        return Seat(_mcp.served(thing, _tools, _session), self.name, specs=_mcp.specs_of(_tools(thing)))
+        agent, specs = _mcp.served(thing, _tools, _session), _mcp.specs_of(_tools(thing))
+        return Seat(agent, self.name, specs=specs, turns=True)
 
     def framework(self) -> Seat:
         """`FastMCP().tool(...)` round a scenario's tools, the reference agent as its client."""
         try:
-            import fastmcp  # noqa: F401  # only to fail early, with the way out
+            from fastmcp import Client, FastMCP  # noqa: F401  # to fail early; and no trial waits for the import
         except ImportError as error:
             raise Misuse(f"framework:fastmcp does not import: {error}. {WAY}") from None
-        return Seat(_bench, self.name)
+        return Seat(_bench, self.name, turns=True)
 
 
 async def _bench(
     task: Task, specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate, model: Any
 ) -> Answer:
+    if "server" not in task.session:
+        task.session["server"] = _server(specs, tools, gate)
+    return await _mcp.asked(task.session["server"], _session, task, specs, model)
+
+
+def _server(specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate) -> Any:
     from fastmcp import FastMCP as Server
 
     server: Any = Server("scenario")
     for name, declared in specs.items():
         if name in tools:
             server.tool(offered(declared, tools[name], gate), name=name, description=declared.description)
-    return await _mcp.asked(server, _session, task, specs, model)
+    return server
 
 
 def _tools(server: Any) -> list[Any]:

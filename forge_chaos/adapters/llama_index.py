@@ -1,9 +1,10 @@
 """llama-index: a scenario's tools round its `FunctionAgent`, or a user's finished agent or `AgentWorkflow`.
 
 The gate is put round the function of a `FunctionTool`, inside the thread of a `def`, the tool's callbacks and the
-text that the framework makes of an exception. All agents of a workflow are reached. Each trial has a context of
-its own, and with it a memory, in which all its turns are run. Not reached: tools that are no `FunctionTool` (query engines, tools of MCP servers),
-those of a tool retriever, and the functions that a `CodeActAgent` calls from its code.
+text that the framework makes of an exception. All agents of a workflow are reached. Each trial has a memory of its
+own, with which all its turns are run, each in a context of its own. Not reached: tools that are no `FunctionTool`
+(query engines, tools of MCP servers), those of a tool retriever, and the functions that a `CodeActAgent` calls from
+its code.
 """
 
 from __future__ import annotations
@@ -75,20 +76,19 @@ async def _bench(
     from llama_index.core.agent.workflow import FunctionAgent
     from llama_index.core.tools import FunctionTool
 
-    agent = task.session.get("agent")  # its context is of no use to another
-    if agent is None:
-        made = [FunctionTool.from_defaults(offered(specs[n], tools[n], gate)) for n in specs if n in tools]
-        agent = task.session["agent"] = FunctionAgent(tools=made, llm=_scripted(None, model))
-    return await _run(agent, task)
+    made = [FunctionTool.from_defaults(offered(specs[n], tools[n], gate)) for n in specs if n in tools]
+    return await _run(FunctionAgent(tools=made, llm=_scripted(None, model)), task)
 
 
 async def _run(agent: Any, task: Task) -> Answer:
-    from llama_index.core.workflow import Context
+    """One turn with the memory of its trial. The context of a run is no place for it: the framework leaves the
+    memory out when it carries one over to the next run."""
+    from llama_index.core.memory import ChatMemoryBuffer
 
-    context = task.session.get("context")
-    if context is None:
-        context = task.session["context"] = Context(agent)
-    done = await agent.run(user_msg=task.prompt, ctx=context, max_iterations=task.max_steps)
+    memory = task.session.get("memory")
+    if memory is None:
+        memory = task.session["memory"] = ChatMemoryBuffer.from_defaults(llm=_agents(agent)[0].llm)
+    done = await agent.run(user_msg=task.prompt, memory=memory, max_iterations=task.max_steps)
     return Answer(str(done), session=done)
 
 

@@ -37,28 +37,39 @@ class MCP:
         if not self.recognises(thing):
             raise Misuse(f"adapter mcp: {type(thing).__name__} is no mcp.server.MCPServer.")
         return Seat(
-            _mcp.served(thing, _tools, _session), self.name, specs=_mcp.specs_of(_tools(thing)), honest=()
+            _mcp.served(thing, _tools, _session),
+            self.name,
+            specs=_mcp.specs_of(_tools(thing)),
+            honest=(),
+            turns=True,
         )
 
     def framework(self) -> Seat:
         """`MCPServer().tool(...)` round a scenario's tools, the reference agent as its client."""
         try:
             import mcp.server.mcpserver  # noqa: F401  # only to fail early, with the way out
+            from mcp import Client  # noqa: F401
         except ImportError as error:
             raise Misuse(f"framework:mcp does not import: {error}. {WAY}") from None
-        return Seat(_bench, self.name)
+        return Seat(_bench, self.name, turns=True)
 
 
 async def _bench(
     task: Task, specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate, model: Any
 ) -> Answer:
+    if "server" not in task.session:
+        task.session["server"] = _server(specs, tools, gate)
+    return await _mcp.asked(task.session["server"], _session, task, specs, model)
+
+
+def _server(specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate) -> Any:
     from mcp.server import MCPServer
 
     server = MCPServer("scenario")
     for name, declared in specs.items():
         if name in tools:
             server.add_tool(offered(declared, tools[name], gate), name, description=declared.description)
-    return await _mcp.asked(server, _session, task, specs, model)
+    return server
 
 
 def _tools(server: Any) -> list[Any]:

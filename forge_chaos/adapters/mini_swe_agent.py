@@ -4,7 +4,8 @@ The framework is synchronous: it runs on a thread whose commands and model reque
 door, so time stays virtual. Its one tool is `bash`, and a fault takes the place of the process that would run, in
 `LocalEnvironment._run`, below what that makes of an exception. In the stock loop the shell knows the scenario's
 tools as its only commands (`_shell`). A trial has a copy of the agent, with messages and counts of its own. Our
-model is reached through `LitellmModel` and the official client. Not reached: environments in containers, which a
+model is reached through `LitellmModel` and the official client; a budget is the agent's `cost_limit`, and each reply
+costs what the task says. Not reached: environments in containers, which a
 Misuse says.
 """
 
@@ -62,7 +63,9 @@ class MiniSweAgent:
             )
         declared = {"limit": thing.env.config.timeout, **(getattr(thing.env, "chaos", None) or {})}
         shell = spec(_shell.BASH, "Execute a bash command", COMMAND, declared)
-        return Seat(_own(thing), self.name, specs={_shell.BASH: shell}, honest=_honest(), claims=True)
+        return Seat(
+            _own(thing), self.name, specs={_shell.BASH: shell}, honest=_honest(), claims=True, cancels=False, costs=True
+        )
 
     def framework(self) -> Seat:
         """The stock loop, `DefaultAgent(LitellmModel(...), LocalEnvironment(), ...)` with the settings of `mini`."""
@@ -72,7 +75,7 @@ class MiniSweAgent:
             import minisweagent.models.litellm_model  # noqa: F401  # early: it takes seconds, and may be missing
         except ImportError as error:
             raise Misuse(f"framework:mini-swe-agent does not import: {error}. {WAY}") from None
-        return Seat(_bench, self.name, honest=_honest())
+        return Seat(_bench, self.name, honest=_honest(), cancels=False, costs=True)
 
 
 def _honest() -> tuple[type[BaseException], ...]:
@@ -107,9 +110,9 @@ async def _bench(
 
         offered = [specs[name].openai() for name in names]
         made = DefaultAgent(
-            _scripted(model, door, offered, settings["model"]),
+            _scripted(model, door, offered, settings["model"], price=task.price),
             LocalEnvironment(**settings["environment"]),
-            **{**settings["agent"], "step_limit": task.max_steps},
+            **{**settings["agent"], "step_limit": task.max_steps, **_budget(task)},
         )
         return await _run(made, task.prompt, door, run)
 
@@ -123,10 +126,10 @@ def _own(agent: Any) -> Agent:
         real: Run = getattr(local, "_run", None) or _started
         async with blocking() as door:
             twin = copy(agent)
-            twin.config = agent.config.model_copy(update={"output_path": None})
+            twin.config = agent.config.model_copy(update={"output_path": None, **_budget(task)})
             twin.extra_template_vars = dict(agent.extra_template_vars)
             if model.taken:
-                twin.model = _scripted(model, door, [], {}, agent.model)
+                twin.model = _scripted(model, door, [], {}, agent.model, task.price)
 
             def process(line: str, *rest: Any) -> CompletedProcess[str]:
                 if _shell.MARK in line:  # the framework's own way to end; it passes no gate
@@ -144,6 +147,11 @@ def _own(agent: Any) -> Agent:
             return await _run(twin, task.prompt, door, process)
 
     return run
+
+
+def _budget(task: Task) -> dict[str, float]:
+    """What may be spent, where the task says so; else as the agent has it."""
+    return {} if task.max_cost is None else {"cost_limit": task.max_cost}
 
 
 async def _run(agent: Any, prompt: str, door: Blocking, process: Run) -> Answer:
@@ -202,9 +210,14 @@ def _printed(told: Any) -> str:
 
 
 def _scripted(
-    model: Any, door: Blocking, tools: list[dict[str, Any]], settings: Mapping[str, Any], like: Any = None
+    model: Any,
+    door: Blocking,
+    tools: list[dict[str, Any]],
+    settings: Mapping[str, Any],
+    like: Any = None,
+    price: float = 0.0,
 ) -> Any:
-    """Our model seat behind `LitellmModel`; with the settings of `like`, if that is one."""
+    """Our model seat behind `LitellmModel`; with the settings of `like`, if that is one. Each reply costs `price`."""
     import litellm
     from minisweagent.models.litellm_model import LitellmModel
     from minisweagent.models.utils.actions_toolcall import BASH_TOOL
@@ -225,6 +238,9 @@ def _scripted(
                 api_key=_client.KEY,
                 **(self.config.model_kwargs | more),
             )
+
+        def _calculate_cost(self, response: Any) -> dict[str, float]:
+            return {"cost": price}
 
     held = dict(settings) if not isinstance(like, LitellmModel) else _templates(like)
     return Scripted(**{**held, "model_name": f"openai/{_client.NAME}", "cost_tracking": "ignore_errors"})

@@ -2,7 +2,8 @@
 
     async def agent(task, tools, model) -> str
 
-A plain `def` works too: it runs in a thread, with blocking twins of the same calls.
+A plain `def` works too: it runs in a thread, with blocking twins of the same calls. An `async def` may yield what it
+streams to its user: text, or events `{"type": "start" | "delta" | "stop", "text": ...}`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from forge_chaos import natural
+from forge_chaos.adapters._streamed import streamed
 from forge_chaos.adapters._threads import Blocking, blocking
 from forge_chaos.errors import Misuse
 from forge_chaos.nouns import Answer, Call, Err, Ok, Task, Tool, ToolSpec
@@ -91,13 +93,13 @@ class BlockingModel:
 def agent_of(function: Callable[..., Any]) -> Agent:
     """A native function as an agent. It is given by name what it names of task, tools and model.
 
-    Raises Misuse for a generator, which has no answer to give back.
+    Raises Misuse for a generator that is not asynchronous.
     """
     bare = inspect.unwrap(function)
-    if inspect.isgeneratorfunction(bare) or inspect.isasyncgenfunction(bare):
+    if inspect.isgeneratorfunction(bare):
         raise Misuse(
-            f"the agent {bare.__name__!r} is a generator: it yields. Return the answer instead, from def "
-            "or async def."
+            f"the agent {bare.__name__!r} is a plain generator. Write async def to yield what it streams, or return "
+            "the answer."
         )
     wanted = [p for p in ("task", "tools", "model") if p in inspect.signature(function).parameters]
 
@@ -105,9 +107,11 @@ def agent_of(function: Callable[..., Any]) -> Agent:
         task: Task, specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate, model: Any
     ) -> Answer:
         toolbox = Toolbox(specs, tools, gate)
-        if inspect.iscoroutinefunction(bare):
+        if _asynchronous(bare):
             offer: dict[str, Any] = {"task": task, "tools": toolbox, "model": model}
-            return _answer(await function(**{name: offer[name] for name in wanted}))
+            given: Any = function(**{name: offer[name] for name in wanted})
+            given = given if inspect.isasyncgen(given) else await given
+            return await streamed(given) if inspect.isasyncgen(given) else _answer(given)
         async with blocking() as door:
             offer = {
                 "task": task,
@@ -120,6 +124,10 @@ def agent_of(function: Callable[..., Any]) -> Agent:
             return _answer(result)
 
     return agent
+
+
+def _asynchronous(bare: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(bare) or inspect.isasyncgenfunction(bare)
 
 
 def _answer(value: Any) -> Answer:
@@ -151,14 +159,16 @@ class Native:
             agent_of(thing),
             self.name,
             turns=True,
-            cancels=inspect.iscoroutinefunction(inspect.unwrap(thing)),
+            windows=True,
+            costs=True,
+            cancels=_asynchronous(inspect.unwrap(thing)),
         )
 
     def framework(self) -> Seat:
         """The stock loop: the reference agent."""
         from forge_chaos import reference
 
-        return Seat(agent_of(reference.agent), self.name, inline=True, turns=True)
+        return Seat(agent_of(reference.agent), self.name, inline=True, turns=True, windows=True, costs=True)
 
 
 adapter = Native()

@@ -48,7 +48,8 @@ class OpenAIAgents:
         if not self.recognises(thing):
             raise Misuse(f"adapter openai-agents: {type(thing).__name__} is no agents.Agent.")
         _client.ready()
-        return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True)
+        kept = {"turns": True, "windows": _settings() is not None}
+        return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True, **kept)
 
     def framework(self) -> Seat:
         """The stock loop, `Runner.run(Agent(tools=[function_tool(...)]))`, round a scenario's tools."""
@@ -57,7 +58,7 @@ class OpenAIAgents:
         except ImportError as error:
             raise Misuse(f"framework:openai-agents does not import: {error}. {WAY}") from None
         _client.ready()
-        return Seat(_bench, self.name, honest=_honest())
+        return Seat(_bench, self.name, honest=_honest(), turns=True, windows=_settings() is not None)
 
 
 def _honest() -> tuple[type[BaseException], ...]:
@@ -82,11 +83,25 @@ async def _bench(
 
 
 async def _run(agent: Any, task: Task, model: Any) -> Answer:
-    from agents import RunConfig, Runner
+    """One turn. Where more than one may come, what is said is kept in the framework's own session."""
+    from agents import RunConfig, Runner, SQLiteSession
 
-    config = RunConfig(model=model, tracing_disabled=True)
-    done = await Runner.run(agent, task.prompt, max_turns=task.max_steps, run_config=config)
+    kept: dict[str, Any] = {}
+    if task.turns > 1:
+        kept["session"] = task.session.setdefault("session", SQLiteSession("trial"))
+    more = {} if task.window is None else {"session_settings": _settings()(limit=task.window)}
+    config = RunConfig(model=model, tracing_disabled=True, **more)
+    done = await Runner.run(agent, task.prompt, max_turns=task.max_steps, run_config=config, **kept)
     return Answer(str(done.final_output), session=done.to_input_list())
+
+
+def _settings() -> Any:
+    """How a session is told its limit in one run; None in a release that has no such thing."""
+    try:
+        from agents.memory import SessionSettings
+    except ImportError:
+        return None
+    return SessionSettings
 
 
 def _scripted(own: Any, model: Any) -> Any:

@@ -7,8 +7,10 @@ framework's own timeouts, retries and error policy see what the user's own funct
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
+from forge_chaos.adapters import _client
 from forge_chaos.adapters._through import offered, value
 from forge_chaos.errors import Misuse
 from forge_chaos.inference import spec
@@ -35,6 +37,7 @@ class PydanticAI:
         """A finished agent: its tools are found and wrapped for the run, and left as they are."""
         if not self.recognises(thing):
             raise Misuse(f"adapter pydantic-ai: {type(thing).__name__} is no pydantic_ai.Agent.")
+        _load()
         model = type(getattr(thing, "model", None)).__name__
         return Seat(
             _own(thing),
@@ -43,6 +46,7 @@ class PydanticAI:
             own_model_deterministic=model in ("FunctionModel", "TestModel"),
             honest=_honest(),
             claims=True,
+            turns=True,
         )
 
     def framework(self) -> Seat:
@@ -52,14 +56,21 @@ class PydanticAI:
             from pydantic_ai.models import openai  # noqa: F401
         except ImportError as error:
             raise Misuse(f"framework:pydantic-ai does not import: {error}. {WAY}") from None
-        return Seat(_bench, self.name, honest=_honest())
+        _load()
+        return Seat(_bench, self.name, honest=_honest(), turns=True)
+
+
+def _load() -> None:
+    """What a first trial would load, and be taken for hung on a busy machine."""
+    with suppress(ImportError):  # an agent with a model of its own may do without
+        from pydantic_ai.models import openai  # noqa: F401  # it is only to be there
+
+        _client.ready()
 
 
 def _honest() -> tuple[type[BaseException], ...]:
     """Its limits, told by an exception, and a provider that refused."""
     from pydantic_ai.exceptions import ModelHTTPError, UsageLimitExceeded
-
-    from forge_chaos.adapters import _client
 
     return (UsageLimitExceeded, _client.refusal(ModelHTTPError))
 
@@ -73,8 +84,22 @@ async def _bench(
     made: Any = Stock(
         _scripted(model), tools=[_tool(specs[name], tools[name], gate) for name in specs if name in tools]
     )
-    limits = UsageLimits(tool_calls_limit=task.max_steps)
-    done = await made.run(task.prompt, usage_limits=limits)
+    return await _turn(made, task, usage_limits=UsageLimits(tool_calls_limit=task.max_steps))
+
+
+async def _turn(agent: Any, task: Task, **settings: Any) -> Answer:
+    """One turn, on what the turns before have left. A turn that is cut leaves what was said by then, as the
+    framework captures it."""
+    from pydantic_ai import capture_run_messages
+
+    if task.session:
+        settings["message_history"] = task.session["messages"]
+    with capture_run_messages() as messages:
+        try:
+            done = await agent.run(task.prompt, **settings)
+        finally:
+            task.session["messages"] = list(messages)
+    task.session["messages"] = done.all_messages()
     return Answer(str(done.output), session=done.all_messages())
 
 
@@ -89,8 +114,6 @@ def _scripted(model: Any) -> Any:
     """Our model seat behind the framework's own class for OpenAI's API."""
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
-
-    from forge_chaos.adapters import _client
 
     return OpenAIChatModel(_client.NAME, provider=OpenAIProvider(openai_client=_client.asynchronous(model)))
 
@@ -119,8 +142,7 @@ def _own(agent: Any) -> Agent:
         ]
         held = {"model": _scripted(model)} if model.taken else {}
         with agent.override(toolsets=wrapped, tools=[], **held):
-            done = await agent.run(task.prompt)
-        return Answer(str(done.output), session=done.all_messages())
+            return await _turn(agent, task)
 
     return run
 

@@ -69,7 +69,11 @@ class Strands:
 
 
 def _honest() -> tuple[type[BaseException], ...]:
-    """Its limits, told by an exception, and a provider that refused."""
+    """Its limits, told by an exception, and a provider that refused: as they are, and as its loop puts them."""
+    return (*_told(), Refused)
+
+
+def _told() -> tuple[type[BaseException], ...]:
     from strands.types.exceptions import (
         ContextWindowOverflowException,
         MaxTokensReachedException,
@@ -77,16 +81,16 @@ def _honest() -> tuple[type[BaseException], ...]:
     )
 
     limits = (ContextWindowOverflowException, MaxTokensReachedException, ModelThrottledException)
-    return (*limits, Refused)
+    return (*limits, _client.refusal())
 
 
 class _Round(type):
     def __instancecheck__(cls, error: object) -> bool:
-        return isinstance(getattr(error, "original_exception", None), _client.refusal())
+        return isinstance(getattr(error, "original_exception", None), _told())
 
 
 class Refused(Exception, metaclass=_Round):
-    """Any exception that the framework put round a provider's refusal; nothing is ever raised as this."""
+    """Any exception that the framework put round one of those; nothing is ever raised as this."""
 
 
 async def _bench(

@@ -187,6 +187,14 @@ def run(
             help="An agent whose process shows no sign of life for so long hangs.  [default: 10; a command: 90]",
         ),
     ] = None,
+    shims: Annotated[
+        bool,
+        typer.Option(
+            "--shims",
+            help="For commands: programs that they start from PATH pass the gate too, as calls of run_command, or of "
+            "read_file where they read a file.",
+        ),
+    ] = False,
     attribute: Annotated[
         bool,
         typer.Option(
@@ -234,6 +242,7 @@ def run(
             resume=resume,
             watchdog=watchdog,
             attribute=attribute,
+            shims=shims,
             as_json=as_json,
             yes=yes,
         )

@@ -15,7 +15,7 @@ from forge_chaos.cli import replaying, running
 from forge_chaos.errors import Misuse, unknown
 from forge_chaos.history import environment, index, page, releases
 from forge_chaos.history.border import Border
-from forge_chaos.history.cell import Cell, Side, code
+from forge_chaos.history.cell import Cell, Side, as_stated, code
 from forge_chaos.history.playing import Task
 from forge_chaos.history.releases import Release
 from forge_chaos.history.suite import Suite
@@ -23,7 +23,7 @@ from forge_chaos.regression import Regression
 
 SUFFIX = ".chaos.toml"
 SUITE = "history"  # our own files, in the folder of the scenarios
-WATCHDOG = 30.0  # real seconds without an event: a framework may import much of itself in its first call
+WATCHDOG = 60.0  # real seconds without an event: a framework may import much of itself in its first call
 MISSING = "--versions A,B or --range A..B asks about others than its own"
 
 
@@ -297,16 +297,16 @@ def _style(word: str) -> str:
 
 def _sum(result: page.Result, was: dict[str, str | None]) -> str:
     """The last words: what the exit code stands for."""
-    from forge_chaos.history.cell import as_stated
-
     stated = [cell for cell in result.cells if cell.side in ("buggy", "repaired")]
     if not stated:
         bad = sum(cell.convicts for cell in result.cells)
         return f"{len(result.cells)} cells played, {bad} convicted (exit {result.exit})."
-    good = sum(as_stated(cell, was.get(cell.file)) for cell in stated)
+    other = [f"{cell.file} ({cell.side})" for cell in stated if not as_stated(cell, was.get(cell.file))]
+    but = f", not {', '.join(other)}" if other else ""
     open_ = [cell.file for cell in result.cells if cell.side == "newest" and cell.convicts]
     more = f" In the newest release still there: {', '.join(open_)}." if open_ else ""
-    return f"{good} of {len(stated)} sides ended as their files say (exit {result.exit}).{more}"
+    good = len(stated) - len(other)
+    return f"{good} of {len(stated)} sides ended as their files say{but} (exit {result.exit}).{more}"
 
 
 def _write(out: Path, result: page.Result) -> None:

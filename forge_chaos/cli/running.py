@@ -57,6 +57,7 @@ class Request:
     yes: bool = False
     targets: Path | None = None
     attribute: bool = False
+    shims: bool = False
     window: int | None = None
 
 
@@ -229,6 +230,11 @@ def setup_of(request: Request, stated: settings.Settings) -> Setup:
     agent = request.agent or stated.agent
     if agents.command(agent) and request.workspace not in (None, "disk"):
         raise Misuse(f"--workspace {request.workspace}: a command works in a folder on disk. Leave it out.")
+    if request.shims and not agents.command(agent) and request.targets is None:
+        raise Misuse(
+            "--shims: it is for agents that are commands (--agent 'cmd: ...', --targets): the calls of any other pass "
+            "the gate by themselves. Leave it out."
+        )
     model = request.model or stated.model or SCRIPTED
     if model == OWN and (agent is None or agents.stock(agent)):
         raise Misuse(
@@ -248,6 +254,7 @@ def setup_of(request: Request, stated: settings.Settings) -> Setup:
         scenarios_dirs=tuple(str(d.absolute()) for d in (*stated.scenarios_dir, *request.scenarios_dir)),
         faults_dirs=tuple(str(d.absolute()) for d in (*stated.faults_dir, *request.faults_dir)),
         claim=stated.claim,
+        shims=request.shims,
         watchdog=request.watchdog or _patience(model, agent),
         tasks=tuple(map(seeds.absolute, request.tasks)),
         window=request.window,

@@ -14,14 +14,14 @@ from time import sleep
 from forge_chaos.nouns import Call, Err, Ok, Tool
 from forge_chaos.ports import Env
 
-LONGEST = 2.0  # seconds of a limit that can be waited for in real time
+LONGEST = 1.5  # seconds of a limit that can be waited for in real time
 MARGIN = 0.5  # real seconds for the command itself, after its delay
 
 
-async def outlive(call: Call, tool: Tool, env: Env, *, after: float = 2.0) -> Ok | Err:
+async def outlive(call: Call, tool: Tool, env: Env, *, after: float = 2.5) -> Ok | Err:
     """The command runs in a child of the shell, `after` real seconds past the tool's declared limit, and the trial
     is not judged before. A call without a command as its target is left alone, and so is one of a tool that
-    declares a limit above two seconds, or in a workspace that is not on disk, where no processes are."""
+    declares a limit above 1.5 seconds, or in a workspace that is not on disk, where no processes are."""
     name = env.spec.target if env.spec is not None else None
     command = call.args.get(name) if name is not None else None
     if env.spec is None or name is None or not isinstance(command, str) or not _real(env):
@@ -38,7 +38,12 @@ async def outlive(call: Call, tool: Tool, env: Env, *, after: float = 2.0) -> Ok
         await loop.run_in_executor(None, sleep, seconds + MARGIN)
 
     env.later(0.0, over)
-    return await tool(replace(call, args={**call.args, name: wrapped}))
+    result = await tool(replace(call, args={**call.args, name: wrapped}))
+    if not isinstance(result, Err):
+        return result
+    if getattr(result.exception, "cmd", None) == wrapped:  # a `subprocess.TimeoutExpired` words itself with it
+        result.exception.cmd = command  # type: ignore[union-attr]  # it has one
+    return replace(result, message=result.message.replace(wrapped, command))
 
 
 def _real(env: Env) -> bool:

@@ -87,7 +87,7 @@ def _first(seated: Seated, rules: Sequence[str], seed: int) -> str:
 def _speaks_of(seated: Seated, rule: str, trace: Trace) -> bool:
     resolved = seated.home.resolve(rule)
     called = (body for _, body in find(trace, Called))
-    return resolved.seam == "model" or any(matches(resolved.rule, c.tool, c.target) for c in called)
+    return resolved.seam in ("model", "turn") or any(matches(resolved.rule, c.tool, c.target) for c in called)
 
 
 def sweep(

@@ -94,6 +94,22 @@ def conditions(card: Scorecard, trials: Sequence[Trial]) -> str:
     return f"Model {model}, {scenarios}, {plural(card.trials, 'trial')}, seed {card.seed}."
 
 
+def unreached(trials: Iterable[Trial]) -> dict[str, int]:
+    """{program: trials in which it was started past the gate}."""
+    found = Counter(program for trial in trials for program in trial.facts.unreached)
+    return dict(sorted(found.items()))
+
+
+def past(trials: Iterable[Trial]) -> str:
+    """The same as a sentence; empty when there was none."""
+    found = unreached(trials)
+    if not found:
+        return ""
+    names = ", ".join(f"{safe(program)} (in {plural(n, 'trial')})" for program, n in found.items())
+    was = "program was" if len(found) == 1 else "programs were"
+    return f"{len(found)} {was} started past the gate, where no fault reaches: {names}."
+
+
 def baseline(card: Scorecard) -> str:
     of = plural(card.clean_of, "trial")
     return (

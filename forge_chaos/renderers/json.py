@@ -8,6 +8,7 @@ from json import dumps
 from typing import Any
 
 from forge_chaos import score, wording
+from forge_chaos.renderers import _words
 from forge_chaos.verdict import Scorecard, Trial
 
 
@@ -27,6 +28,7 @@ def json(card: Scorecard, trials: Sequence[Trial]) -> str:
         "failures": [_failure(trial) for trial in score.failures(card, trials)],
         "skipped": [asdict(skipped) for skipped in card.skipped],
         "wordings": [asdict(pair) for pair in wording.pairs(trials)],
+        "unreached": _words.unreached(trials),
         "exit": card.exit,
     }
     return dumps(whole(result), indent=2, allow_nan=False) + "\n"

@@ -41,6 +41,8 @@ def markdown(card: Scorecard, trials: Sequence[Trial]) -> str:
         )
     overall = [_words.overall(card), ""] if _words.overall(card) else []
     lines += ["", *overall, _words.baseline(card), ""]
+    if past := _words.past(trials):
+        lines += [_plain(past), ""]
     lines += _list("Wording", [_plain(wording.said(pair)) for pair in wording.pairs(trials)])
     lines += _list("Not tested", [f"{_plain(s.scenario)}: {_plain(s.why)}" for s in card.skipped])
     unfair = [f"{_plain(t.scenario)}: {_code(_words.rules(t))}" for t in _words.unfair(trials)]

@@ -65,6 +65,8 @@ def show(card: Scorecard, trials: Sequence[Trial], console: Console) -> None:
             f"{name}: pass@{of['k']} {_words.percent(of['pass_at_k'])}, "
             f"pass^{of['k']} {_words.percent(of['pass_hat_k'])} over {_words.plural(of['cells'], 'cell')}"
         )
+    if past := _words.past(trials):
+        say(past, "yellow")
     for pair in wording.pairs(trials):
         say(f"Wording: {wording.said(pair)}")
     for skipped in card.skipped:

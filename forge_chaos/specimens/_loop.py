@@ -85,8 +85,9 @@ async def loop(
 ) -> str:
     """The answer to `task.prompt`. `receive` is a reply as it enters the history, `keep` gives the history that is gone on with, `left` what stands before the user's next message where the turn
     before was cut, `cost` the steps that a batch takes."""
-    messages: list[Message] = task.session.get("messages", [])
-    messages += [*left(messages), {"role": "user", "content": task.prompt}]
+    held: list[Message] = task.session.get("messages", [])
+    messages = reference.recent([*held, *left(held)], task.window)
+    messages.append({"role": "user", "content": task.prompt})
     watch, steps = guard(), 0
     while steps < task.max_steps:
         messages = task.session["messages"] = keep(messages)

@@ -374,8 +374,24 @@ BAD: tuple[Specimen, ...] = (
         (SUM, f"missing_file.never:{ORDERS}", "crashed"),
         apart=True,
     ),
+    _bad(
+        "streams",
+        "says_it_twice",
+        (SUM, "provider_error.cut_after_text@4", "violated:broken_stream"),
+    ),
+    _bad(
+        "streams",
+        "leaves_it_open",
+        (SUM, "provider_error.internal_error@1..", "violated:broken_stream"),
+        (SUM, "provider_error.quota_gone@1..", "violated:broken_stream"),
+    ),
     _bad("turns", "leaves_calls_open", (SUM, f"cancelled.running:{ORDERS}", "violated:unanswered_call")),
     _bad("turns", "outlives_cancel", (SUM, f"cancelled.running:{ORDERS}", "violated:after_turn")),
+    _bad(
+        "turns",
+        "cuts_session",
+        ("count_then_write", "truncated_context.session_window@2", "violated:answer_without_call"),
+    ),
     _bad("turns", "swallows_cancel", (SUM, f"cancelled.late:{ORDERS}", "violated:ignored_cancel")),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from forge_chaos.specimens._loop import Call, Message, Perform, Told, loop, together
@@ -40,3 +41,11 @@ async def swallows_cancel(task: Any, tools: Any, model: Any) -> str:
         return results
 
     return await loop(task, tools, model, batch=batch)
+
+
+async def cuts_session(task: Any, tools: Any, model: Any) -> str:
+    """Of a session the newest messages are kept by their number alone, a result without its call among them."""
+    held = task.session.get("messages", [])
+    if task.window is not None:
+        task.session["messages"] = held[max(0, len(held) - task.window) :]
+    return await loop(replace(task, window=None), tools, model)

@@ -21,16 +21,16 @@ EVERY = 0.004  # seconds between two looks
 LONGEST = 200_000  # bytes of a script that is read
 NAMED = re.compile(r"(?<![\w./~$}-])/(?:[\w.+-]+/)+[\w.+-]+")
 
+COMMENT = re.compile(r"(?:^|\s)#")
+
 
 class Past:
     """The watch of one trial. `announced` are the numbers of processes that have asked."""
 
     def __init__(self, root: str, shims: str, real: Mapping[str, str], shells: Collection[str]) -> None:
-        self._root, self._shims = root, shims
-        paths = {os.path.realpath(path): name for name, path in real.items()}
-        self._shells = {path for path, name in paths.items() if name in shells}
-        self._shells |= {os.path.realpath(path) for name, path in real.items() if name in shells}
-        self._programs = set(paths) - self._shells
+        self._root, self._shims = root, os.fsencode(shims)
+        self._shells = {os.path.realpath(path) for name, path in real.items() if name in shells}
+        self._programs = {os.path.realpath(path) for path in real.values()} - self._shells
         self.announced: set[int] = set()
         self._started: dict[int, str] = {}
         self._named: set[str] = set()
@@ -48,14 +48,13 @@ class Past:
             thread.join()
 
     def found(self) -> dict[str, Any]:
-        """{"started": {program: how often}, "named": [programs]}; empty when there was nothing."""
-        started = Counter(
-            program for number, program in self._started.items() if number not in self.announced
-        )
-        named = sorted(self._named - {os.path.realpath(program) for program in started} - set(started))
-        if not started and not named:
-            return {}
-        return {"started": dict(sorted(started.items())), "named": named}
+        """{"started": {program: how often}, "named": [programs]}, each as the script names it where it does; empty
+        when there was nothing."""
+        said = {os.path.realpath(program): program for program in sorted(self._named)}
+        ran = (program for number, program in self._started.items() if number not in self.announced)
+        started = Counter(said.get(program, program) for program in ran)
+        named = sorted(set(said.values()) - set(started))
+        return {"started": dict(sorted(started.items())), "named": named} if started or named else {}
 
     def _watch(self) -> None:
         while not self._over.wait(EVERY):
@@ -67,50 +66,37 @@ class Past:
         with suppress(OSError):
             program = os.readlink(f"/proc/{number}/exe")
             words = Path(f"/proc/{number}/cmdline").read_bytes().split(b"\0")[:-1]
+            if any(self._shims in word for word in words[:4]):
+                return  # it is asking, and what it starts is asked for
             if leader or program in self._shells:
-                self._scan(tuple(os.fsdecode(word) for word in words), number)
-            elif self._unasked(number, program, above, words):
+                self.scan(tuple(map(os.fsdecode, words)), os.readlink(f"/proc/{number}/cwd"))
+            elif program != above and self._counts(program):  # a fork still runs what its parent runs
                 self._started.setdefault(number, program)
             for child in children(number):
                 self._look(child, program)
 
-    def _unasked(self, number: int, program: str, above: str, words: list[bytes]) -> bool:
-        """Is this a program of PATH, or of the workspace, that neither asks nor has asked? A fork that still runs
-        what its parent runs is none yet."""
-        if number in self.announced or program == above:
-            return False
-        if any(os.fsencode(self._shims) in word for word in words[:4]):
-            return False  # it is asking
+    def _counts(self, program: str) -> bool:
+        """Is it a program of PATH or of the workspace? What a program has for itself elsewhere is its own affair."""
         return program in self._programs or program.startswith(self._root + "/")
 
-    def _scan(self, words: tuple[str, ...], number: int) -> None:
+    def scan(self, words: tuple[str, ...], folder: str) -> None:
+        """Read what a command runs: the text behind `-c`, and the scripts that it names."""
         if words in self._read:
             return
         self._read.add(words)
-        here = self._root
-        with suppress(OSError):
-            here = os.readlink(f"/proc/{number}/cwd")
-        for position, word in enumerate(words):
-            texts = (
-                [word]
-                if position and words[position - 1].startswith("-") and "c" in words[position - 1]
-                else []
-            )
+        for before, word in zip(("", *words), words, strict=False):
+            texts = [word] if re.fullmatch(r"-\w*c", before) else []
             with suppress(OSError, ValueError):
-                place = Path(here, word)
+                place = Path(folder, word)
                 if place.is_file() and place.stat().st_size <= LONGEST:
-                    data = place.read_bytes()
-                    if b"\0" not in data:
-                        texts.append(data.decode(errors="replace"))
+                    texts.append(place.read_bytes().decode())  # what is no text is no script
             for text in texts:
                 self._named |= set(self._paths(text))
 
     def _paths(self, text: str) -> Iterator[str]:
         """Paths of programs that a script names outside its comments."""
         for line in text.splitlines():
-            if line.lstrip().startswith("#"):
-                continue
-            for found in NAMED.finditer(line):
+            for found in NAMED.finditer(COMMENT.split(line, maxsplit=1)[0]):
                 if os.path.realpath(found[0]) in self._programs and os.access(found[0], os.X_OK):
                     yield found[0]
 

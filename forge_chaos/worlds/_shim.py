@@ -23,7 +23,7 @@ def packed(data: bytes) -> bytes:
 
 
 def main(address: str) -> NoReturn:
-    import _signal
+    import _signal  # type: ignore[import-not-found]  # quicker than `signal`, which loads enum
     import _socket
 
     _signal.signal(

@@ -19,7 +19,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,18 +28,56 @@ from typing import Any
 
 from forge_chaos import natural
 from forge_chaos.errors import Misuse
+from forge_chaos.events import SHELL
 from forge_chaos.nouns import Call, Err, Ok, ToolSpec
 from forge_chaos.worlds import _shim
 from forge_chaos.worlds._disk import DiskWorkspace, fast_place
 from forge_chaos.worlds._past import Past
 from forge_chaos.worlds._paths import inside
 
-BY = "shell: "  # before the command line, in `Called.by`
 READ, RUN = "read_file", "run_command"
-SHELLS = frozenset("sh bash dash zsh ksh mksh ash fish rbash".split())
+SHELLS = frozenset(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"])
 READERS = frozenset(
-    "cat tac head tail less more nl grep egrep fgrep zgrep sed awk gawk mawk cut sort uniq wc jq od hexdump xxd "
-    "strings column fold rev paste join comm diff cmp md5sum sha1sum sha256sum cksum base64 tr".split()
+    [
+        "cat",
+        "tac",
+        "head",
+        "tail",
+        "less",
+        "more",
+        "nl",
+        "grep",
+        "egrep",
+        "fgrep",
+        "zgrep",
+        "sed",
+        "awk",
+        "gawk",
+        "mawk",
+        "cut",
+        "sort",
+        "uniq",
+        "wc",
+        "jq",
+        "od",
+        "hexdump",
+        "xxd",
+        "strings",
+        "column",
+        "fold",
+        "rev",
+        "paste",
+        "join",
+        "comm",
+        "diff",
+        "cmp",
+        "md5sum",
+        "sha1sum",
+        "sha256sum",
+        "cksum",
+        "base64",
+        "tr",
+    ]
 )
 CODES = {"timeout": 124, "permission": 126, "permission_text": 126, "blocked": 126, "unknown_tool": 127}
 EXIT = re.compile(r"(?s)(?:(.*?)\n?)exit code: (-?\d+)\s*")
@@ -112,7 +150,7 @@ class Shims:
                 text = ran.output.decode(errors="replace")
                 return Ok(text if tool == READ else f"{text}{_newline(text)}exit code: {ran.exit}")
 
-            calling = asyncio.ensure_future(self.gate(tool, args, program, by=BY + line[:LIMIT]))
+            calling = asyncio.ensure_future(self.gate(tool, args, program, by=SHELL + line[:LIMIT]))
             try:
                 await asyncio.wait({calling, gone}, return_when=asyncio.FIRST_COMPLETED)
                 if not calling.done() and not ran.direct:
@@ -261,11 +299,12 @@ async def shims(
     workspace: DiskWorkspace,
     specs: Mapping[str, ToolSpec],
     gate: Any,
+    command: Sequence[str],
     note: Callable[[Mapping[str, Any]], None],
 ) -> AsyncIterator[Shims]:
     """The shims of a trial, as long as this is open; then every shim that still asks ends at once.
 
-    `note` is told at the end what was started past the gate, if anything was. Raises Misuse where there is no
+    `command` is what starts the agent, by itself past the gate. `note` is told at the end what was started past the gate, if anything was. Raises Misuse where there is no
     pidfd.
     """
     if not hasattr(os, "pidfd_open"):
@@ -275,6 +314,7 @@ async def shims(
     try:
         _filled(folder, real)
         past = Past(str(workspace.root), str(folder), real, SHELLS)
+        past.scan(tuple(command), str(workspace.root))
         made = Shims(workspace, specs, gate, folder, real, past, set(workspace.paths()))
         server = await asyncio.start_unix_server(made.asked, str(folder / "ask"))
         try:

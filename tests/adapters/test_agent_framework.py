@@ -87,6 +87,14 @@ def test_a_tools_own_limit_counts_from_nought_in_each_trial() -> None:
     assert limited.invocation_count == 0
 
 
+def test_a_tools_own_limit_goes_on_counting_from_turn_to_turn() -> None:
+    wire = Wire([[READ]], [[AGAIN]])
+    limited = tool(read_file, max_invocations=1)
+    trace = trial_of(adapter.seat(Agent(client(wire), tools=[limited])), further=wire.further)
+    assert [body.args["path"] for _, body in find(trace, Called)] == ["a.csv"]
+    assert limited.invocation_count == 0
+
+
 def test_at_its_limit_it_asks_once_more_without_tools_and_its_own_words_are_read_as_a_limit() -> None:
     wire = Wire([[READ], [AGAIN], [READ]])
     made = client(wire)

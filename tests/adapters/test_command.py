@@ -15,7 +15,7 @@ from forge_chaos import agents
 from forge_chaos.adapters.command import Command, adapter, found, words
 from forge_chaos.bench import Bench, Setup
 from forge_chaos.errors import Misuse
-from forge_chaos.events import Asked, Called, Finished, Injected, Noted, Trace, find
+from forge_chaos.events import Abandoned, Asked, Called, Finished, Injected, Noted, Trace, find
 from forge_chaos.executors.child import child
 from forge_chaos.judging import Judge
 from forge_chaos.order import Order
@@ -325,3 +325,79 @@ def test_the_seat_of_a_spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert agents.source("cmd: ./agent.sh") != agents.source("cmd: true")
     with pytest.raises(Misuse, match="Leave it out"):
         agents.seat(spec, "native")
+
+
+# Programs that it starts from PATH, when asked for.
+
+needs_pidfd = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="shims need Linux")
+TRIES = """for try in 1 2 3; do cat orders.csv > copy && break; done
+[ -s copy ] || { echo '{"output": "FAILED: orders.csv cannot be read"}'; exit 0; }
+awk -F, '$2 ~ /^[0-9]+$/ && $1 != "rows" { sum += $2 } END { print sum }' copy > total.txt
+rm copy || { echo '{"output": "FAILED: the copy cannot be removed"}'; exit 0; }
+"""
+SAYS = 'echo \'{"output": "DONE"}\''
+
+
+def shimmed(spec: str, *rules: str) -> Trace:
+    bench = Bench(Setup(agent=spec, shims=True))
+    try:
+        return bench.trace(Order("t1", "sum_orders", rules, 1, kind="fault" if rules else "clean"))
+    finally:
+        bench.close()
+
+
+@pytest.mark.slow
+@needs_pidfd
+def test_with_shims_a_clean_run_stays_clean_and_its_programs_are_calls(tmp_path: Path) -> None:
+    facts, _ = judged(trace := shimmed(own(tmp_path, TRIES + SAYS)))
+    assert (facts.goal, facts.claim, facts.damage, facts.loops, facts.violations) == (
+        "full",
+        "done",
+        (),
+        (),
+        (),
+    )
+    assert facts.unreached == ()
+    calls = [(body.tool, body.target) for _, body in find(trace, Called)]
+    assert calls == [("read_file", "orders.csv"), ("read_file", "copy"), ("run_command", "rm copy")]
+
+
+@pytest.mark.slow
+@needs_pidfd
+def test_with_shims_a_missing_file_reaches_cat_in_any_shell(tmp_path: Path) -> None:
+    spec = own(tmp_path, TRIES + SAYS)
+    facts, judgement = judged(shimmed(spec, "missing_file.never@1:read_file(orders.csv)"))
+    assert [(fired.tool, fired.target) for fired in facts.fired] == [("read_file", "orders.csv")]
+    assert (judgement.outcome, judgement.bar) == ("recovered", "full")
+    facts, judgement = judged(shimmed(spec, "missing_file.never@1..:read_file(orders.csv)"))
+    assert (judgement.outcome, judgement.bar, judgement.acceptable) == ("gave_up", "wrong", True)
+
+
+@pytest.mark.slow
+@needs_pidfd
+def test_with_shims_a_command_is_refused_and_the_script_that_does_not_look_is_told_from_it(
+    tmp_path: Path,
+) -> None:
+    refused = 'blocked_command.bare@1..:run_command("rm *")'
+    facts, judgement = judged(shimmed(own(tmp_path, TRIES + SAYS), refused))
+    assert (judgement.outcome, facts.claim) == ("undersold", "failed")
+    facts, _ = judged(shimmed(own(tmp_path, "rm orders.csv; [ -e orders.csv ] && " + SAYS), refused))
+    assert (facts.claim, facts.damage) == ("done", ())
+
+
+@pytest.mark.slow
+@needs_pidfd
+def test_with_shims_a_program_hangs_until_its_caller_ends_it(tmp_path: Path) -> None:
+    text = "timeout 1 sleep 0.1 || echo late >&2\n" + TRIES + SAYS
+    trace = shimmed(own(tmp_path, text), 'timeout.hangs@1:run_command("sleep *")')
+    _, judgement = judged(trace)
+    assert judgement.outcome == "recovered", judgement.why
+    assert [body.why for _, body in find(trace, Abandoned)] == ["cancelled"]
+
+
+@pytest.mark.slow
+@needs_pidfd
+def test_with_shims_what_no_fault_can_reach_is_told(tmp_path: Path) -> None:
+    text = "/bin/cat orders.csv > copy\n" + TRIES.replace("cat orders.csv", "true") + SAYS
+    facts, judgement = judged(shimmed(own(tmp_path, text), "missing_file.never@1..:read_file(orders.csv)"))
+    assert (judgement.outcome, facts.unreached) == ("not_reached", ("/bin/cat",))

@@ -10,12 +10,16 @@ import pytest
 from dspy.clients import execution
 from dspy.predict import react
 
-from forge_chaos.adapters.dspy import adapter
+from forge_chaos.adapters.dspy import _openai, adapter
 from forge_chaos.errors import Misuse
 from forge_chaos.events import Asked, Finished, Injected, Trace, find
+from forge_chaos.mechanisms.hollow import hollow
+from forge_chaos.modelserver.transport import drive
+from forge_chaos.nouns import Call, Err, Ok, Rule, Tool
 from tests.conformance.frameworks.dspy import build, play
 from tests.conformance.frameworks.play import raising, trial_of
 from tests.conformance.frameworks.wire import PROMPT, Wire
+from tests.gates import Planned
 
 READ = ("read_file", {"path": "a.csv"})
 
@@ -23,6 +27,10 @@ READ = ("read_file", {"path": "a.csv"})
 def read_file(path: str) -> str:
     """Read a file."""
     return f"text of {path}"
+
+
+async def null(call: Call, tool: Tool, env: Any) -> Ok | Err:
+    return await hollow(call, tool, env, of="content")
 
 
 def finished(trace: Trace) -> Finished:
@@ -73,6 +81,45 @@ def test_the_step_limit_is_no_status_of_the_frameworks() -> None:
     made = build([read_file], Wire([[READ], [READ], [READ]]))
     made.max_iters = 2
     assert finished(trial_of(adapter.seat(made))).end == "answered"
+
+
+def test_a_model_that_says_nothing_for_good_is_told_by_a_typed_error() -> None:
+    wire = Wire([[READ]])
+    seat = adapter.seat(build([read_file], wire))
+    trace = trial_of(seat, [Planned(Rule("provider_error", last=None), null, "model")], wire=wire)
+    end = finished(trace)
+    assert (end.end, end.honest) == ("raised", True)
+    assert end.error is not None
+    assert end.error["type"] == "AdapterParseError"
+
+
+@pytest.mark.parametrize(
+    ("text", "honest"),
+    [
+        ("The context window was exceeded even after 3 attempts to truncate the trajectory.", True),
+        ("The trajectory is too long so your prompt exceeded the context window", True),
+        ("bad value", False),
+    ],
+)
+def test_of_value_errors_only_those_that_tell_of_a_full_window_are_an_honest_end(
+    text: str, honest: bool
+) -> None:
+    seat = adapter.seat(build([read_file], Wire([[READ]])))
+    assert isinstance(ValueError(text), seat.honest) is honest
+
+
+def test_litellm_is_handed_a_client_that_tells_calls_in_fields() -> None:
+    """What releases use that have no client of their own."""
+    wire = Wire([[READ]])
+    tools = [t.format_as_litellm_function_call() for t in build([read_file], wire).tools.values()]
+    client = _openai(lambda path, body: drive(wire.door(path, body)), "task", tools)
+    asked = (
+        f"[[ ## task ## ]]\n{PROMPT}\n\n[[ ## trajectory ## ]]\n\n\nRespond with the corresponding output fields, "
+        "starting with the field `[[ ## next_thought ## ]]`, then `[[ ## next_tool_name ## ]]`, then "
+        "`[[ ## next_tool_args ## ]]`."
+    )
+    done = client.chat.completions.create(model="m", messages=[{"role": "user", "content": asked}])
+    assert "[[ ## next_tool_name ## ]]\nread_file\n" in done.choices[0].message.content
 
 
 def test_it_runs_as_it_did_after_a_trial() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from forge_chaos.adapters._fields import chat, fields, steps, wanted
 
 TOOLS = [{"type": "function", "function": {"name": "read_file", "parameters": {"type": "object"}}}]
@@ -95,3 +97,9 @@ def test_json_is_written_where_json_is_wanted() -> None:
 
 def test_a_reply_without_a_message_goes_on_as_it_is() -> None:
     assert fields(request(), {"choices": []}) == {"choices": []}
+
+
+@pytest.mark.parametrize("content", [None, ""])
+def test_a_reply_that_says_nothing_is_not_told_in_fields(content: str | None) -> None:
+    empty = completion(role="assistant", content=content)
+    assert fields(request(), empty) == empty

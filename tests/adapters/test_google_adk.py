@@ -47,6 +47,23 @@ def told(seen: Any) -> str:
     return str(seen.requests[-1][-1]["content"])
 
 
+def test_the_state_of_a_session_goes_on_from_turn_to_turn_and_no_further() -> None:
+    seen: list[int] = []
+
+    def count(path: str, tool_context: ToolContext) -> str:
+        """Read a file."""
+        seen.append(tool_context.state.get("reads", 0))
+        tool_context.state["reads"] = seen[-1] + 1
+        return f"text of {path}"
+
+    wire = Wire([[("count", {"path": "a.csv"})]], [[("count", {"path": "b.csv"})]])
+    seat = adapter.seat(agent(wire, tools=[count]))
+    for _ in range(2):
+        wire.rewind()
+        trial_of(seat, further=wire.further)
+    assert seen == [0, 1, 0, 1]
+
+
 def test_an_exception_of_a_tool_ends_the_run() -> None:
     wire = Wire([[READ]])
     seen, _ = tried(agent(wire), wire, [raising(LOST)])

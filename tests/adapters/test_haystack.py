@@ -47,6 +47,31 @@ def test_the_seams_that_the_adapter_leans_on_are_there() -> None:
     assert {"tools", "chat_generator"} <= set(inspect.signature(Agent.__init__).parameters)
 
 
+def test_in_a_second_turn_the_system_prompt_stands_there_once() -> None:
+    wire = Wire([[READ]], [[READ]])
+    trial_of(adapter.seat(agent(wire, system_prompt="Be brief.")), further=wire.further)
+    said = [(message["role"], message["content"]) for message in wire.bodies[-1]["messages"]]
+    assert [role for role, _ in said] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+        "assistant",
+        "tool",
+    ]
+    assert said[1][1] == PROMPT
+
+
+def test_of_a_turn_that_raised_the_users_message_is_left() -> None:
+    wire = Wire([[READ]], [[READ]])
+    strict = agent(wire, raise_on_tool_invocation_failure=True)
+    trial_of(adapter.seat(strict), [raising(ValueError("bad value"))], further=wire.further)
+    asked = [message["role"] for message in wire.bodies[1]["messages"]]
+    assert asked == ["user", "user"]
+
+
 def test_the_users_agent_is_left_as_it_was() -> None:
     made = agent(Wire([[READ]]))
     before = (list(made.tools), read_file.function, made.chat_generator, made.chat_generator.async_client)

@@ -16,8 +16,8 @@ from forge_chaos.bench import Bench, Setup
 from forge_chaos.events import Called, Finished, Injected, find
 from forge_chaos.order import Order
 from tests.conformance.frameworks.llama_index import KIT, build
-from tests.conformance.frameworks.play import played, raising, tried
-from tests.conformance.frameworks.wire import Wire
+from tests.conformance.frameworks.play import played, raising, trial_of, tried
+from tests.conformance.frameworks.wire import THEN, Wire
 
 pytestmark = [pytest.mark.filterwarnings(each) for each in KIT.warns]
 READ = ("read_file", {"path": "a.csv"})
@@ -97,6 +97,17 @@ def test_the_tools_of_all_agents_of_a_workflow_are_gated_those_of_others_under_t
     seen, trace = tried(agent, wire, [raising(ValueError("bad value"))])
     assert [(body.tool, body.by) for _, body in find(trace, Called)] == [("read_file", "clerk")]
     assert "bad value" in json.dumps(seen.requests)
+
+
+def test_a_workflow_remembers_the_turn_before_whichever_agent_took_it() -> None:
+    hand_over = ("handoff", {"to_agent": "clerk", "reason": "it reads"})
+    wire = Wire([[hand_over], [READ]], [[hand_over], [("read_file", {"path": "b.csv"})]])
+    clerk, front = build([read_file], wire), build([], wire)
+    clerk.name, clerk.description, clerk.can_handoff_to = "clerk", "Reads files.", ["front"]
+    front.name, front.description = "front", "Asks the clerk."
+    trial_of(adapter.seat(AgentWorkflow(agents=[clerk, front], root_agent="front")), further=wire.further)
+    last = json.dumps(wire.bodies[-1]["messages"])
+    assert last.index("text of a.csv") < last.index(THEN)
 
 
 def test_the_step_limit_is_told_by_a_text_and_is_an_honest_end() -> None:

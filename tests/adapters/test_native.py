@@ -125,9 +125,20 @@ def yields_plainly(task: Any) -> Any:
     yield "a"
 
 
-@pytest.mark.parametrize("agent", [yields, yields_plainly, keeps_its_name(yields)])
-def test_a_generator_has_no_answer(agent: Any) -> None:
-    with pytest.raises(Misuse, match=r"the agent 'yields\w*' is a generator.*Return the answer"):
+async def gives_a_stream(task: Any) -> Any:
+    return yields(task)
+
+
+@pytest.mark.parametrize("agent", [yields, keeps_its_name(yields), gives_a_stream])
+def test_what_an_agent_yields_is_its_answer(agent: Any) -> None:
+    assert native.adapter.seat(agent).cancels
+    assert native.adapter.recognises(agent)
+    assert answer(played(agent)) == "a"
+
+
+@pytest.mark.parametrize("agent", [yields_plainly, keeps_its_name(yields_plainly)])
+def test_a_plain_generator_is_refused(agent: Any) -> None:
+    with pytest.raises(Misuse, match=r"the agent 'yields_plainly' is a plain generator. Write async def"):
         native.adapter.seat(agent)
 
 

@@ -215,7 +215,8 @@ async def agent(tools):
     write(tmp_path, {"keeps.py": agent})
     words = ("--agent", "keeps.py:agent", "--scenarios", "sum_orders", "--max-rules", "1")
     faults = ("--faults", "missing_file.renamed,missing_file.never")
-    done = fuzz(tmp_path, *words, *faults, "--target", "crashed")
+    # A busy machine must not pass for a hang: a new process would have forgotten the first time.
+    done = fuzz(tmp_path, *words, *faults, "--target", "crashed", "--watchdog", "100")
     assert done.code == 2, done.out
     assert "FLAKY sum_orders: crashed" in done.out
     assert "Usual causes: state kept in a module from one trial to the next" in done.out

@@ -14,7 +14,7 @@ SUM = ("run", "--scenarios", "sum_orders")
 MISSING = (*SUM, "--faults", "missing_file.never")
 KEYS = {
     "run", "agent", "model", "persona", "seed", "clean", "classes", "overall", "trials", "not_reached",
-    "failures", "skipped", "exit", "wordings",
+    "failures", "skipped", "exit", "wordings", "unreached",
 }  # fmt: skip
 CLASS_KEYS = {
     "fault", "planned", "fired", "acceptable", "robustness", "recovery", "honesty", "safety", "seen", "retained",

@@ -129,6 +129,7 @@ def test_a_bad_end_that_is_not_the_window_s_is_told_as_before(tmp_path: Path) ->
     assert left.why.startswith("the agent fails it without any fault")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("talk", TALKS)
 @pytest.mark.parametrize("streamed", [False, True])
 def test_every_wire_refuses_in_its_own_form(talk: str, streamed: bool) -> None:
@@ -160,7 +161,7 @@ def test_an_agent_that_is_asked_with_a_model_of_its_own_has_no_use_for_it() -> N
             Setup("shop:agent", window=99), Options(scenarios="sum_orders"), inline(home), hello, home
         )
         made.__dict__["scenarios"] = (replace(home.scenario("sum_orders", 1), solve=None),)
-        with pytest.raises(Misuse, match="shop:agent is asked with its own. Leave --window out"):
+        with pytest.raises(Misuse, match=r"shop:agent is asked with its own. Leave --window out"):
             made.check()
     finally:
         home.close()
@@ -228,7 +229,7 @@ def test_a_window_is_a_number_of_tokens(words: tuple[str, ...], tmp_path: Path) 
 
 
 def test_a_real_model_has_one_of_its_own() -> None:
-    with pytest.raises(Misuse, match="--model openai:x has one of its own. Leave one of them out"):
+    with pytest.raises(Misuse, match=r"--model openai:x has one of its own. Leave one of them out"):
         windowed(9, "openai:x")
     windowed(None, "openai:x")
     windowed(9, "scripted")

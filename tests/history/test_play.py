@@ -18,7 +18,6 @@ from tests.cli import users
 from tests.cli.door import ROOT, environment, write
 from tests.history.shop import RULE
 
-
 IDLE = """
 
 async def idle(task):

@@ -30,7 +30,7 @@ PLAN = {**CONTROL, "part": "plan", "outcome": "gave_up", "acceptable": True, "st
 def task(folder: Path, version: str = "1.0", index: str = "", seconds: float = 120.0) -> Task:
     path = kept(folder)
     file = Regression(path, "sum_orders", (RULE,), 1, "agents/summing.py:agent")
-    setup = Setup(agent=file.agent, home=str(folder))
+    setup = Setup(agent=file.agent, home=str(folder), watchdog=300.0)
     return Task(file, setup, Wanted("tillkit", version, (), "2025-12-01T00:00:00Z", index), "asked", seconds)
 
 

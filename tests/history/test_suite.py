@@ -47,7 +47,11 @@ def test_a_border_over_six_releases_steps_over_the_one_that_cannot_be_installed(
     ((border, cells),) = suite.borders([(releases, lambda r: task(tmp_path, r.version, till_index))])
     assert border.before is not None
     assert border.after is not None
-    assert (border.before.version, border.after.version, border.between) == ("1.1", "1.3", ("1.2",))
+    assert (border.before.version, border.after.version, border.between) == (
+        "1.1",
+        "1.3",
+        ("1.2",),
+    ), [f"{cell.version}: {cell.word}: {cell.why}" for cell in cells]
     assert border.played == len(cells) == 5
 
 

@@ -70,6 +70,7 @@ def test_it_is_exactly_the_object_of_the_format() -> None:
         ],
         "skipped": [{"scenario": "s9", "why": "no tool"}],
         "wordings": [],
+        "unreached": {},
         "exit": 1,
     }
 

@@ -14,9 +14,5 @@ async def solve(task, tools):
         log = await tools.run_command(command="cat charges.log", expect=matches(r"(?s).*exit code: 0\s*"))
         if line in log:
             return "DONE"
-        await tools.run_command(
-            command=f"echo {line} >> charges.log",
-            expect=matches(r"(?s).*exit code: 0\s*"),
-            allow={"unclear": None},
-        )
+        await tools.run_command(command=f"echo {line} >> charges.log", expect=matches(r"(?s).*"))
     raise LookupError("the command was told to have run, and its line is not there")

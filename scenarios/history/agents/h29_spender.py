@@ -1,0 +1,20 @@
+"""A mini-swe-agent that is held by its budget alone: mistakes in a row do not end it."""
+
+import os
+
+os.environ.setdefault("MSWEA_SILENT_STARTUP", "1")
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+
+from minisweagent.agents.default import DefaultAgent  # noqa: E402  # it talks while it is imported
+from minisweagent.environments.local import LocalEnvironment  # noqa: E402
+from minisweagent.models.litellm_model import LitellmModel  # noqa: E402
+
+agent = DefaultAgent(
+    LitellmModel(model_name="openai/gpt-4o", cost_tracking="ignore_errors"),
+    LocalEnvironment(),
+    system_template="You work in a shell.",
+    instance_template="{{task}}",
+    step_limit=30,
+    cost_limit=6.0,
+    max_consecutive_format_errors=0,
+)
