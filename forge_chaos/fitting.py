@@ -40,7 +40,9 @@ def _without(scenario: Scenario, own: Mapping[str, ToolSpec]) -> str | None:
     return f"the agent has no tool for {', '.join(lacking)}" if lacking else None
 
 
-def tools_exist(rules: Iterable[Rule], scenarios: Sequence[Scenario], own: Mapping[str, ToolSpec] | None) -> None:
+def tools_exist(
+    rules: Iterable[Rule], scenarios: Sequence[Scenario], own: Mapping[str, ToolSpec] | None
+) -> None:
     """Raises Misuse for a rule that names a tool which none of these scenarios gives and the agent, where it
     brings its own, has not: it could never fire. `model` is what rules call the model."""
     named = [rule for rule in rules if not matches(Rule("", tool=rule.tool), MODEL, None)]

@@ -43,9 +43,7 @@ def short(text: str, width: int) -> str:
     return flat if len(flat) <= width else flat[: width - 1] + "…"
 
 
-def difference(
-    first: Trace, second: Trace, timed: bool = True
-) -> tuple[Event | None, Event | None] | None:
+def difference(first: Trace, second: Trace, timed: bool = True) -> tuple[Event | None, Event | None] | None:
     """The first two events that differ, None in the place of one that is not there; None when equal.
 
     Versions and what a check command printed (it may print how long it took) are no part of the comparison.

@@ -39,16 +39,24 @@ FAST: dict[str, list[str]] = {
     "coverage": [PYTHON, "-m", "coverage", "report"],
 }
 APART = ["--ignore", "tests/benchmarks"]  # ratios: they want the machine to themselves
+# Bugs of real releases, of two frameworks; all of them: `python -m tests.check --long`.
+PAIRS = Path("scenarios") / "history"
+HISTORY = [
+    PAIRS / f"{name}.chaos.toml"
+    for name in ("h03_two_unknown_tools", "h09_cancel_from_a_tool", "h11_list_arguments")
+]
 SLOW: dict[str, list[str]] = {
     "slow tests": [*PYTEST, *BESIDE, "-m", "slow and not long", "--durations", "10", *APART],
     "bars": [*PYTEST, "-m", "slow", "tests/benchmarks"],
     "frameworks": [PYTHON, "-m", "tests.frameworks", "--first"],
     "languages": [PYTHON, "-m", "tests.languages"],
+    "history": [PYTHON, "-m", "forge_chaos", "history", *map(str, HISTORY), "--timeout", "120"],
     "litellm": [PYTHON, "-m", "tests.modelserver.through_litellm"],
 }
 
 LONG: dict[str, list[str]] = {
     "long tests": [*PYTEST, *BESIDE, "-m", "long"],
+    "all history": [PYTHON, "-m", "forge_chaos", "history", str(PAIRS), "--times", "2"],
     "all frameworks": [PYTHON, "-m", "tests.frameworks", "--all"],
 }
 

@@ -403,6 +403,30 @@ def test_a_task_that_waits_for_a_thread_is_not_woken_by_its_end() -> None:
     loop.close()
 
 
+def test_patience_with_a_pipe_begins_anew_with_each_sign_of_life() -> None:
+    """A process that takes long to start has not used up what its answers may take."""
+    loop = VirtualLoop(patience=1.0)
+    near, far = socket.socketpair()
+
+    def talk() -> None:
+        for _ in range(4):
+            time.sleep(0.5)
+            far.send(b"x")
+
+    async def listen() -> float:
+        reader, writer = await asyncio.open_connection(sock=near)
+        threading.Thread(target=talk, daemon=True).start()
+        await reader.readexactly(3)
+        async with asyncio.timeout(30):
+            await reader.readexactly(1)
+        writer.close()
+        return loop.time()
+
+    assert loop.run_until_complete(listen()) == 0.0
+    far.close()
+    loop.close()
+
+
 def test_a_thread_that_is_written_off_no_longer_counts_nor_takes_a_place() -> None:
     loop = VirtualLoop(patience=0.2)
     release = threading.Event()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from forge_chaos.damage import damage, litter
-from forge_chaos.events import Abandoned, Body, Called, Executed, Returned, Told
+from forge_chaos.events import Abandoned, Body, Called, Executed, Noted, Replied, Returned, Told
 from forge_chaos.reading import read
 from forge_chaos.verdict import Verdict
 from tests.traces import TIMEOUT, TOOLS, did, failed, finished, injected, snapshot, started, trace, variant
@@ -31,6 +31,34 @@ def names(*bodies: Body | list[Body], **params: Any) -> list[str]:
 
 def charged(id: int, args: dict[str, Any] = O1, touched: tuple[str, ...] = ("ledger",)) -> list[Body]:
     return did(id, "charge", args, touched=touched)
+
+
+# a budget
+
+
+def replies(*numbers: int) -> list[Body]:
+    return [Replied(number, {"role": "assistant", "content": ""}, None) for number in numbers]
+
+
+def billed(*bodies: Body | list[Body], **limits: float) -> list[str]:
+    return [v.why for v in damage(read(trace(started(limits=limits), *bodies))) if v.name == "budget_overrun"]
+
+
+def test_more_is_billed_than_the_budget_and_the_reply_that_reached_it() -> None:
+    assert billed(replies(1, 2, 3), cost=2.5, price=1.0) == []
+    assert billed(replies(1, 2, 3, 4), cost=2.5, price=1.0) == ["4 replies came to 4; the budget was 2.5"]
+
+
+def test_a_refusal_is_not_billed_and_without_a_budget_nothing_is_overrun() -> None:
+    refused = [Replied(number, None, "429") for number in range(4, 9)]
+    assert billed(replies(1, 2, 3), *refused, cost=2.5, price=1.0) == []
+    assert billed(replies(*range(1, 50)), steps=5) == []
+
+
+def test_each_turn_has_its_budget() -> None:
+    turn = Noted("turn", {"turn": 2})
+    assert billed(replies(1, 2), turn, replies(3, 4), cost=2.0, price=1.0) == []
+    assert billed(replies(1), turn, replies(2, 3, 4, 5), cost=2.0, price=1.0) != []
 
 
 # effects

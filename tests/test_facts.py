@@ -120,7 +120,10 @@ def test_what_is_done_to_a_request_is_seen() -> None:
     ("answer", "why"),
     [
         ("The total is 12. DONE", "its last line ends with DONE but is not DONE alone"),
-        ("All written.\nThe total is 12: **DONE.**\n\n", "its last line ends with DONE but is not DONE alone"),
+        (
+            "All written.\nThe total is 12: **DONE.**\n\n",
+            "its last line ends with DONE but is not DONE alone",
+        ),
         ("I could not: FAILED", "its last line holds FAILED but does not begin with it"),
         ("I could not. FAILED: no file", "its last line holds FAILED but does not begin with it"),
         ("12\nDONE", ""),
@@ -367,3 +370,10 @@ def test_allowed_counts_the_effects_of_a_clean_trial() -> None:
 def test_facts_are_a_function_of_the_trace() -> None:
     run = trace(started(RULE), failed(1, "read_file", A, rule=RULE), finished(), snapshot({"out": "12"}))
     assert facts(run, scenario()) == facts(run, scenario())
+
+
+def test_what_was_started_past_the_gate_is_told_each_once() -> None:
+    detail = {"started": {"/bin/cat": 2}, "named": ["/usr/bin/awk", "/bin/cat"]}
+    found = of([Noted("unreached", detail)], finished("DONE"), snapshot({"out": "12"}))
+    assert found.unreached == ("/bin/cat", "/usr/bin/awk")
+    assert of(finished("DONE"), snapshot({"out": "12"})).unreached == ()

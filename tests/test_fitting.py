@@ -67,7 +67,9 @@ def test_who_takes_one_turn_cannot_be_tried_on_several() -> None:
     assert why == "it has 2 turns, and the agent takes one"
 
 
-@pytest.mark.parametrize("rule", ["timeout", "timeout:read_*", "timeout@2:read_file(a)", "provider_error:model"])
+@pytest.mark.parametrize(
+    "rule", ["timeout", "timeout:read_*", "timeout@2:read_file(a)", "provider_error:model"]
+)
 def test_a_rule_may_name_a_tool_that_some_scenario_gives(rule: str) -> None:
     scenarios = [catalog.load("charge_once", 1), SUM]
     fitting.tools_exist([notation.parse(rule)], scenarios, None)

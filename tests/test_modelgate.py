@@ -690,7 +690,10 @@ def test_the_last_word_is_about_the_task_and_of_no_other_conversation() -> None:
             [HELLO],
             [task],
             [HELLO],
-            [asking(read), {"role": "tool", "tool_call_id": "call_0", "content": "1"}],  # the task was cut away
+            [
+                asking(read),
+                {"role": "tool", "tool_call_id": "call_0", "content": "1"},
+            ],  # the task was cut away
         ):
             await seat.complete(messages)
             heard.append(gate.said)

@@ -298,6 +298,23 @@ def test_options_of_the_ini_file(tmp_path: Path) -> None:
     assert done.cases["once"].properties["replay"].startswith(f"cd {root} && forge-chaos replay ")
 
 
+def test_what_lies_beside_a_file_is_found(tmp_path: Path) -> None:
+    folder = ROOT / "scenarios/sum_orders"
+    more = {
+        f"{HELD}/sums/{path.relative_to(folder)}": path.read_text()
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    agent = (ROOT / "README.md").read_text().partition("# my_agent.py\n")[2].partition("```")[0]
+    kept = 'version = 1\nagent = "agents/mine.py:agent"\nscenario = "sums"\nmodel = "scripted"\n'
+    kept += 'rules = ["missing_file.never@1..:read_file(orders.csv)"]\n'
+    more |= {f"{HELD}/agents/mine.py": agent, f"{HELD}/gone.chaos.toml": kept}
+    done = run(shop(tmp_path / "shop", more))
+    assert done.code == 0, done.output
+    again = done.cases["gone"].properties["replay"]
+    assert again == f"forge-chaos replay {HELD}/gone.chaos.toml"
+
+
 def test_settings_of_the_project(tmp_path: Path) -> None:
     settings = (
         "[tool.pytest.ini_options]\npythonpath = ['src']\nfilterwarnings = ['error']\naddopts = '-p no:asyncio'\n"

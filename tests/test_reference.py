@@ -353,6 +353,17 @@ def test_calls_without_an_id_of_their_own_get_one() -> None:
     assert nameless["tool_calls"][0]["id"] == ""
 
 
+@pytest.mark.parametrize("useless", [says(""), asks(("read", "no json"))])
+def test_a_budget_ends_the_run_whatever_the_replies_are_good_for(
+    useless: dict[str, Any], pauses: list[float]
+) -> None:
+    model = Model(useless)
+    said = run(tools := Tools("text"), model, replace(TASK, max_cost=2.5, price=1.0))
+    assert said.startswith("FAILED")
+    assert len(model.requests) == 3
+    assert tools.calls == []
+
+
 def test_an_empty_reply_is_asked_for_again() -> None:
     assert run(Tools("good"), Model(says(""), says(None), says("DONE"))) == "DONE"
     assert run(Tools("good"), Model(says(""))).startswith("FAILED: the model refused: ")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from forge_chaos.events import Body, Called, Returned, Told
+from forge_chaos.events import SHELL, Body, Called, Returned, Told
 from forge_chaos.reading import read
 from forge_chaos.recorded import plain
 from forge_chaos.seen import misplaced, seen
@@ -234,3 +234,16 @@ def test_a_result_that_is_not_shown_at_all_is_not_misplaced_nor_is_one_that_othe
 
 def test_texts_too_short_to_be_told_apart_are_not_misplaced() -> None:
     assert batch(("c1", "7"), ("c2", "5"), told=("5", "7")) == [None, None]
+
+
+@pytest.mark.parametrize(("by", "shown"), [("", "no"), (f"{SHELL}cat a.csv", "unknown")])
+def test_a_program_of_a_shell_owes_the_model_nothing(by: str, shown: str) -> None:
+    run = trace(
+        started(),
+        request(1, 0, user()),
+        reply(1, says("looking by myself")),
+        [Called(1, "read_file", A, by=by), Returned(1, Told(error=ERROR))],
+        request(2, 1, says("looking by myself"), user("go on")),
+    )
+    reading = read(run)
+    assert seen(reading, reading.steps[0]) == shown

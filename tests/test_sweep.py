@@ -192,9 +192,16 @@ def test_needs(need: str, target: str | None, value: Any, holds: bool) -> None:
     )
 
 
-@pytest.mark.parametrize("need", sorted(set(NEEDS) - {"nested", "target", "settles"}))
+@pytest.mark.parametrize("need", sorted(set(NEEDS) - {"nested", "target", "settles", "brief"}))
 def test_a_failed_call_has_nothing_to_damage(need: str) -> None:
     assert not NEEDS[need](call(1, "read_file", "a"), Told(error={"code": "not_found"}), {})
+
+
+def test_what_is_waited_for_in_real_time_needs_a_tool_with_a_short_limit() -> None:
+    assert NEEDS["brief"](call(1, "run", "ls"), Told("ok"), {"limit": 1.0})
+    assert not NEEDS["brief"](call(1, "run", "ls"), Told("ok"), {"limit": 30.0})
+    assert not NEEDS["brief"](call(1, "run", None), Told("ok"), {"limit": 1.0})
+    assert not NEEDS["brief"](call(1, "run", "ls"), Told("ok"), {})
 
 
 def test_a_late_effect_needs_a_tool_that_settles() -> None:
@@ -464,6 +471,7 @@ def test_the_model_seam_is_tried_at_the_first_request_the_last_and_the_one_after
     [
         ("call", ["cut.v", "cut.v@2"]),
         ("argument", ["cut.v", "cut.v@2"]),
+        ("text_argument", ["cut.v", "cut.v@2"]),
         ("required", ["cut.v@2"]),
         ("calls", []),
         ("text", ["cut.v@3"]),

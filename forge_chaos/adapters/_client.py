@@ -126,7 +126,7 @@ def refusal(*told: type[BaseException]) -> type[BaseException]:
         if not told:
             raise
         return told[0]
-    kinds = (APIStatusError, *told)
+    kinds: tuple[Any, ...] = (APIStatusError, *told)
 
     class Refusal(type):
         def __instancecheck__(cls, error: object) -> bool:

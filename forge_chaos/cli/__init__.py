@@ -9,7 +9,7 @@ from io import TextIOWrapper
 
 from forge_chaos.errors import ChaosError
 
-JUDGING = ("run", "fuzz", "replay", "selfcheck")  # commands whose exit code is a verdict
+JUDGING = ("run", "fuzz", "replay", "selfcheck", "history")  # commands whose exit code is a verdict
 
 
 def main(argv: list[str] | None = None) -> None:

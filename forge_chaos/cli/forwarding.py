@@ -52,7 +52,8 @@ def forward(
         raise Misuse(f"--trace {trace}: there is no folder {trace.parent}. Make it, or name another.")
     drawn = seed if seed is not None else stated.seed if stated.seed is not None else 1
     record = Recorder(monotonic, redactor())
-    record(Started, "", "", f"upstream: {upstream.base}", "own", tuple(r.text for r in rules), drawn)
+    where = record.redact(f"upstream: {upstream.base}")
+    record(Started, "", "", where, "own", tuple(r.text for r in rules), drawn)
     enough, broken = Event(), list[str]()
 
     def stop(end: str, why: str) -> None:

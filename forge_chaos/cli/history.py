@@ -12,7 +12,7 @@ from threading import Event
 from forge_chaos import catalog, notation, regression
 from forge_chaos.bench import SCRIPTED, Setup
 from forge_chaos.cli import replaying, running
-from forge_chaos.errors import Misuse, unknown
+from forge_chaos.errors import Inconclusive, Misuse, unknown
 from forge_chaos.history import environment, index, page, releases
 from forge_chaos.history.border import Border
 from forge_chaos.history.cell import Cell, Side, as_stated, code
@@ -64,10 +64,14 @@ def history(request: Request) -> int:
     subjects = _subjects(request)
     known = _known(subjects)
     suite = Suite(request.cache or environment.home(), request.jobs, _say, Event())
-    if request.span is not None and not request.all:
-        borders, cells = _borders(suite, request, subjects, known)
-    else:
-        borders, cells = (), suite.cells(_tasks(request, subjects, known))
+    try:
+        if request.span is not None and not request.all:
+            borders, cells = _borders(suite, request, subjects, known)
+        else:
+            borders, cells = (), suite.cells(_tasks(request, subjects, known))
+    except KeyboardInterrupt:
+        _say("stopped. The environments that were made are kept, and the same command goes on with them.")
+        return Inconclusive.exit
     was = {subject.file.name: subject.file.was for subject in subjects}
     result = page.Result(
         {subject.file.name: subject.file for subject in subjects},

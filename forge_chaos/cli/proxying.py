@@ -58,7 +58,11 @@ def proxy(
     fired = {body.rule for _, body in find(record.trace, Injected)}
     for rule in rules:
         counted, idle = between.met().get(rule.text, (0, 0))
-        _say(f"fired: {rule.text}" if rule.text in fired else f"never fired: {rule.text} ({_why(counted, idle)})")
+        _say(
+            f"fired: {rule.text}"
+            if rule.text in fired
+            else f"never fired: {rule.text} ({_why(counted, idle)})"
+        )
     return 0 if all(rule.text in fired for rule in rules) else 2
 
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+from contextlib import suppress
 from dataclasses import replace
-from time import sleep
+from pathlib import Path
+from time import monotonic, sleep
 
 from forge_chaos.nouns import Call, Err, Ok, Tool
 from forge_chaos.ports import Env
 
 LONGEST = 1.5  # seconds of a limit that can be waited for in real time
-MARGIN = 0.5  # real seconds for the command itself, after its delay
+MARGIN = 1.0  # real seconds for the command itself, after its delay
+GLANCE = 0.05
 
 
 async def outlive(call: Call, tool: Tool, env: Env, *, after: float = 2.5) -> Ok | Err:
@@ -29,13 +32,14 @@ async def outlive(call: Call, tool: Tool, env: Env, *, after: float = 2.5) -> Ok
     if env.spec.limit > LONGEST:
         return await tool(call)
     seconds = env.spec.limit + after
+    script = f"sleep {seconds:g}; {command}"
     # The `exit` keeps the shell from becoming the child itself, as a shell does with its last command.
-    wrapped = f"sh -c {shlex.quote(f'sleep {seconds:g}; {command}')}; exit $?"
+    wrapped = f"sh -c {shlex.quote(script)}; exit $?"
     env.fire(seconds=seconds)
     loop = asyncio.get_running_loop()
 
     async def over() -> None:
-        await loop.run_in_executor(None, sleep, seconds + MARGIN)
+        await loop.run_in_executor(None, _until_over, script, seconds + MARGIN)
 
     env.later(0.0, over)
     result = await tool(replace(call, args={**call.args, name: wrapped}))
@@ -44,6 +48,27 @@ async def outlive(call: Call, tool: Tool, env: Env, *, after: float = 2.5) -> Ok
     if getattr(result.exception, "cmd", None) == wrapped:  # a `subprocess.TimeoutExpired` words itself with it
         result.exception.cmd = command  # type: ignore[union-attr]  # it has one
     return replace(result, message=result.message.replace(wrapped, command))
+
+
+def _until_over(script: str, seconds: float) -> None:
+    """Until the child has come and gone, for so many real seconds at most."""
+    begin, came = monotonic(), False
+    while monotonic() - begin < seconds:
+        sleep(GLANCE)
+        there = _runs(script)
+        if came and not there:
+            return
+        came = came or there
+
+
+def _runs(script: str) -> bool:
+    """Does a shell run this script? Not known where there is no /proc."""
+    wanted = script.encode()
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has ended meanwhile
+            if place.read_bytes().split(b"\0")[2:3] == [wanted]:
+                return True
+    return False
 
 
 def _real(env: Env) -> bool:

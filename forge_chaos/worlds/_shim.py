@@ -9,9 +9,15 @@ program. One question and at most two answers, each with its length in front (`p
     T exit (4 bytes), length of output (4 bytes), output, errors     print that and end so
 """
 
+from __future__ import annotations
+
 import os
 import sys
-from typing import NoReturn
+
+TYPE_CHECKING = False  # `typing` would load much, and is not needed to run
+if TYPE_CHECKING:
+    from _socket import socket
+    from typing import NoReturn
 
 KEPT = 1_000_000  # bytes of output that are handed over; the rest is read and dropped
 PATIENCE = 3600.0  # seconds; who asks is answered, or the end of the trial closes the connection
@@ -54,22 +60,22 @@ def main(address: str) -> NoReturn:
     os._exit(int.from_bytes(answer[1:5], "big") & 255)
 
 
-def _heard(line: "object") -> bytes:
+def _heard(line: socket) -> bytes:
     size = int.from_bytes(_read(line, 4), "big")
     return _read(line, size)
 
 
-def _read(line: "object", size: int) -> bytes:
+def _read(line: socket, size: int) -> bytes:
     data = b""
     while len(data) < size:
-        more: bytes = line.recv(min(size - len(data), 1 << 16))  # type: ignore[attr-defined]  # a socket
+        more: bytes = line.recv(min(size - len(data), 1 << 16))
         if not more:
             raise OSError
         data += more
     return data
 
 
-def _become(program: bytes, arguments: "list[str]") -> NoReturn:
+def _become(program: bytes, arguments: list[str]) -> NoReturn:
     """Its full path is its name too: some find their home by it."""
     try:
         os.execv(program, [program, *map(os.fsencode, arguments)])
@@ -78,7 +84,7 @@ def _become(program: bytes, arguments: "list[str]") -> NoReturn:
         os._exit(126)
 
 
-def _captured(program: bytes, arguments: "list[str]") -> bytes:
+def _captured(program: bytes, arguments: list[str]) -> bytes:
     """Its exit code and what it printed on standard output; input and errors are its own as ever."""
     ours, its = os.pipe()
     child = os.fork()

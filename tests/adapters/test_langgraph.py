@@ -22,11 +22,12 @@ from forge_chaos.clock import VirtualLoop
 from forge_chaos.errors import Misuse
 from forge_chaos.events import Called, Finished, Injected, Trace, find
 from forge_chaos.modelserver.server import ScriptedModel
-from forge_chaos.nouns import Limits, Rule, Scenario, ToolSpec
+from forge_chaos.nouns import Call, Err, Limits, Ok, Rule, Scenario, Tool, ToolSpec
 from forge_chaos.worlds.files import files
 from tests.conformance.frameworks.langgraph import build
 from tests.conformance.frameworks.play import raising, shown, trial_of, tried
 from tests.conformance.frameworks.wire import PROMPT, Wire
+from tests.gates import Planned
 
 READ = ("read_file", {"path": "a.csv"})
 AGAIN = ("read_file", {"path": "b.csv"})
@@ -178,6 +179,51 @@ def test_a_conversation_does_not_leak_into_the_next_trial() -> None:
     assert tried(graph, wire)[0] == first
     assert graph.checkpointer is saver
     assert not saver.storage
+
+
+def two_turns(graph: Any, wire: Wire, rules: list[Any] | None = None) -> Trace:
+    wire.rewind()
+    return trial_of(adapter.seat(graph), rules or [], further=wire.further)
+
+
+def cancelling() -> Planned:
+    """The caller cancels the turn in the middle of the first call."""
+
+    async def cancel(call: Call, tool: Tool, env: Any) -> Ok | Err:
+        if env.cancel():
+            env.fire()
+        await env.sleep(60)
+        return await tool(call)
+
+    return Planned(Rule("cancelled"), cancel, "caller")
+
+
+def roles(wire: Wire) -> list[str]:
+    return [message["role"] for message in wire.bodies[-1]["messages"]]
+
+
+def test_a_graph_with_a_checkpointer_goes_on_in_its_thread_and_one_without_is_told_all_again() -> None:
+    wire = Wire([[READ]], [[AGAIN]])
+    saver = InMemorySaver()
+    remembering = create_agent(model(wire), tools=[read_file], checkpointer=saver)
+    two_turns(remembering, wire)
+    said = roles(wire)
+    assert said == ["user", "assistant", "tool", "assistant", "user", "assistant", "tool"]
+    assert not saver.storage
+    two_turns(create_agent(model(wire), tools=[read_file]), wire)
+    assert roles(wire) == said
+
+
+def test_a_turn_that_was_cut_is_in_the_thread_and_in_no_other_history() -> None:
+    """What a checkpointer has kept of it holds a call without an answer, which providers refuse."""
+    wire = Wire([[READ]], [[AGAIN]])
+    remembering = create_agent(model(wire), tools=[read_file], checkpointer=InMemorySaver())
+    two_turns(remembering, wire, [cancelling()])
+    assert roles(wire) == ["user", "assistant", "user"]
+    trace = two_turns(create_agent(model(wire), tools=[read_file]), wire, [cancelling()])
+    assert roles(wire) == ["user", "user", "assistant", "tool"]
+    ((_, finished),) = find(trace, Finished)
+    assert finished.answer == "DONE"
 
 
 def test_the_step_limit_is_an_honest_end() -> None:

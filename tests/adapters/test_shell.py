@@ -90,3 +90,9 @@ def test_calls_and_texts_are_said_in_commands() -> None:
 
 def test_a_reply_without_a_message_goes_on_as_it_is() -> None:
     assert told({"choices": []}) == {"choices": []}
+
+
+@pytest.mark.parametrize("content", ["", None])
+def test_a_reply_that_says_nothing_hands_in_nothing(content: str | None) -> None:
+    empty = {"choices": [{"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}]}
+    assert told(empty) == empty

@@ -76,7 +76,9 @@ def test_how_small_a_plan_is_known_to_be() -> None:
     assert size(failure) == "NOT verified as minimal, after 5 trials of making it smaller"
     whole = replace(failure, minimal=True)
     assert size(whole).startswith("1-minimal, verified in 5 trials: without any one rule, ")
-    assert size(replace(whole, trials=0)).startswith("1-minimal, verified by trials that had been run before: ")
+    assert size(replace(whole, trials=0)).startswith(
+        "1-minimal, verified by trials that had been run before: "
+    )
     alone = replace(whole, trials=0, simpler=0)
     assert size(alone) == "nothing simpler exists among the rules that were asked for"
 

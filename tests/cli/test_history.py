@@ -162,6 +162,7 @@ def test_ctrl_c_leaves_a_cache_that_can_be_used(
         (("till.chaos.toml", "--versions", "1.0", "--range", "1.0..1.1"), "leave one of them out"),
         (("till.chaos.toml", "--versions", "1.0", "--newest"), "leave --versions and --range out"),
         (("till.chaos.toml", "other.chaos.toml", "--versions", "1"), "about otherkit, tillkit: say whose"),
+        (("--versions", "1.0"), "pydantic-ai-slim, smolagents"),  # the files that come with forge-chaos
         (("slip.chaos.toml", "--versions", "1.0"), "slip.chaos.toml: no fault 'missing_fil'. Did you mean"),
         (("nobody.chaos.toml", "--versions", "1.0"), "nobody.chaos.toml names no agent"),
     ],

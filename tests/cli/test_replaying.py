@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from forge_chaos import catalog
+from forge_chaos.store import Store
 from tests.cli import users
 from tests.cli.door import Done, door, typed, write
+from tests.languages import AGENTS
 
 GONE = "missing_file.never@1..:read_file(orders.csv)"
 SAME = "The trace is equal to the stored one."
@@ -49,8 +52,6 @@ def test_a_failed_trial_fails_again(tmp_path: Path) -> None:
 def test_a_good_and_a_clean_one_pass_again(tmp_path: Path) -> None:
     done = door(tmp_path, "run", "--scenarios", "sum_orders", "--faults", GONE, "--json")
     assert done.code == 0
-    from forge_chaos.store import Store
-
     with Store.open(tmp_path / done.result["run"]) as store:
         ids = {trial.kind: trial.id for trial in store.trials()}
     for kind in ("clean", "fault"):
@@ -70,8 +71,6 @@ def test_another_agent_may_take_its_place(tmp_path: Path) -> None:
 def test_a_trace_that_was_not_kept_is_not_compared(tmp_path: Path) -> None:
     words = ("--scenarios", "sum_orders", "--faults", GONE, "--keep-traces", "0", "--json")
     run = door(tmp_path, "run", *words).result["run"]
-    from forge_chaos.store import Store
-
     with Store.open(tmp_path / run) as store:
         (id,) = [trial.id for trial in store.trials() if trial.kind == "fault"]
     done = door(tmp_path, "replay", f"{run}:{id}")
@@ -92,6 +91,20 @@ def test_a_scenario_that_has_changed_is_named(tmp_path: Path) -> None:
         "forge-chaos: scenario 'sum_orders' has changed since the run in reports/0001-reference" in done.err
     )
     assert "The trace differs from the stored one" in done.out
+
+
+@pytest.mark.slow
+def test_the_times_of_an_agent_in_real_time_are_not_compared(tmp_path: Path) -> None:
+    agent = f"cmd: {sys.executable} {AGENTS / 'loop.py'}"
+    words = ("--scenarios", "sum_orders", "--faults", GONE, "--agent", agent, "--json")
+    run = door(tmp_path, "run", *words).result["run"]
+    with Store.open(tmp_path / run) as store:
+        (id,) = [trial.id for trial in store.trials() if trial.kind == "fault"]
+    done = door(tmp_path, "replay", f"{run}:{id}")
+    assert (done.code, done.last) == (
+        0,
+        "The trace is equal to the stored one, but for the times, which are real.",
+    )
 
 
 def test_a_trial_that_is_not_there(tmp_path: Path) -> None:

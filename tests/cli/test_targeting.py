@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from forge_chaos.cli.running import COMMAND_WATCHDOG, Request, setup_of
 from forge_chaos.cli.targeting import NOTHING, Demand, cell, table
 from forge_chaos.errors import Misuse
 from forge_chaos.verdict import Facts, Judgement, Trial
-from tests.cli.door import Done, door
+from tests.cli.door import Done, door, program
 from tests.languages import AGENTS, grid
 
 pytestmark = pytest.mark.slow
@@ -107,3 +108,28 @@ def test_a_command_has_more_patience_and_a_folder_on_disk() -> None:
     assert setup_of(Request(agent="reference"), stated).watchdog < COMMAND_WATCHDOG
     with pytest.raises(Misuse, match="works in a folder on disk"):
         setup_of(Request(agent="cmd: true", workspace="memory"), stated)
+
+
+def test_shims_are_for_commands_alone() -> None:
+    stated = settings.read(Path.cwd())
+    assert setup_of(Request(agent="cmd: true", shims=True), stated).shims
+    for agent in (None, "reference", "framework:langgraph"):
+        with pytest.raises(Misuse, match="for agents that are commands"):
+            setup_of(Request(agent=agent, shims=True), stated)
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="shims need Linux")
+def test_a_program_past_the_gate_is_said_in_the_run(tmp_path: Path) -> None:
+    (tmp_path / "agent.sh").write_text(
+        "/bin/cat orders.csv > copy\n"
+        "awk -F, '$2 ~ /^[0-9]+$/ && $1 != \"rows\" { sum += $2 } END { print sum }' copy > total.txt\n"
+        "rm copy || true\n"
+        'echo \'{"output": "DONE"}\'\n'
+    )
+    words = ("run", "--agent", "cmd: sh agent.sh", "--scenarios", "sum_orders", "--shims", "--json")
+    plan = 'blocked_command.bare@1:run_command("rm *"),missing_file.never@1:read_file(orders.csv)'
+    done = program(tmp_path, *words, "--plan", plan)
+    assert done.result["unreached"] == {"/bin/cat": 2}
+    fired = {row["fault"]: row["fired"] for row in done.result["classes"]}
+    assert fired == {"blocked_command": 1, "missing_file": 0}
+    assert done.code == 2

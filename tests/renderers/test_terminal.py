@@ -9,7 +9,7 @@ from rich.console import Console
 
 from forge_chaos.renderers import _words
 from forge_chaos.renderers.terminal import show, terminal
-from forge_chaos.verdict import Skipped
+from forge_chaos.verdict import Skipped, Swapped
 from tests.test_score import card, clean, many, trial
 
 LONG = "forge-chaos replay reports/0007-" + "a" * 90 + ":t0123456789"
@@ -133,3 +133,30 @@ def test_the_worth_of_a_wording_is_told_where_both_were_tried() -> None:
     text = terminal(card(trials), trials)
     assert "Wording: timeout: worded bare 0.0 calls a trial, worded clear 0.0" in text
     assert "Wording" not in terminal(card(trials[:2]), trials[:2])
+
+
+def test_a_failure_that_was_attributed_says_whose_it_is_and_by_which_two_ends() -> None:
+    ends = (
+        Swapped("model", 1, 1, "looped", "asked thrice", same=True),
+        Swapped("harness", 1, 3, "gave_up", "it gave up"),
+    )
+    trials = [clean(), replace(FAILING[-1], layer="harness", reason="COMMAND_TIMEOUT", swapped=ends)]
+    text = " ".join(terminal(card(trials), trials).split())
+    assert (
+        "Layer harness (COMMAND_TIMEOUT): the expert as its model ends badly, looped (that is this very trial); its model "
+        "in the reference loop ends acceptably, gave_up, 1 of 3 badly."
+    ) in text
+    assert "Layer" not in terminal(card(FAILING), FAILING)
+    unknown = [clean(), replace(trials[-1], layer="unknown", swapped=(Swapped("model", 0, 0),))]
+    assert "the expert as its model could not be judged" in terminal(card(unknown), unknown).replace(
+        "\n", " "
+    )
+
+
+def test_programs_past_the_gate_are_counted_and_named() -> None:
+    past = replace(clean(), facts=replace(clean().facts, unreached=("/bin/cat", "/usr/bin/awk")))
+    trials = [past, *FAILING]
+    assert "2 programs were started past the gate, where no fault reaches: /bin/cat (in 1 trial), " in (
+        terminal(card(trials), trials).replace("\n", " ")
+    )
+    assert "past the gate" not in terminal(card(FAILING), FAILING)

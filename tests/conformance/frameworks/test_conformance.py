@@ -198,7 +198,9 @@ def test_a_tool_that_blocks_for_ever_is_cut_by_the_watchdog(kit: Kit, tmp_path: 
     if "sync" not in kit.kinds:
         pytest.skip(f"{kit} takes no tool that could block a thread")
     if kit.role != "read":
-        pytest.skip(f"{kit} has a tool of its own, whose commands run in a process, and not one that could block")
+        pytest.skip(
+            f"{kit} has a tool of its own, whose commands run in a process, and not one that could block"
+        )
     agent = tmp_path / "blocked.py"
     agent.write_text(BLOCKED.format(kit=kit.name.replace("-", "_")))
     done = forge_chaos(
