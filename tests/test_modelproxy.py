@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection, IncompleteRead
 from threading import Event
@@ -425,6 +425,26 @@ def test_official_clients_are_led_to_the_end_through_it(kind: str, streamed: boo
     with scripted(scenario, specs_of(scenario)) as behind, proxied(behind) as proxy:
         assert asyncio.run(main(proxy.url)) == ("DONE", total)
     assert len(list(find(proxy.trace, Replied))) == proxy.over > 2
+
+
+GIVEN: dict[str, Callable[[Any], Any]] = {
+    "chat": lambda reply: reply.choices[0].message.tool_calls[0].function.arguments,
+    "responses": lambda reply: reply.output[0].arguments,
+    "messages": lambda reply: reply.content[0].input,  # no text in a good one: what is broken goes on as one
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", GIVEN)
+def test_official_clients_are_handed_broken_arguments(kind: str) -> None:
+    async def main(url: str) -> Any:
+        talk = TALKS[kind](small.SUM.prompt, [one.openai() for one in small.SPECS.values()])
+        maker: Any = {openai: openai.AsyncOpenAI, anthropic: anthropic.AsyncAnthropic}[talk.package]
+        async with maker(base_url=url + talk.url, api_key="none", max_retries=0) as client:
+            return GIVEN[kind](await once_by(client, False)(talk))
+
+    with scripted() as behind, proxied(behind, "bad_tool_call.broken_json@1") as proxy:
+        assert asyncio.run(main(proxy.url)) == "{path: orders.csv}"
 
 
 def test_an_official_client_meets_the_rate_limit_and_waits() -> None:

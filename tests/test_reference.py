@@ -16,7 +16,7 @@ from forge_chaos.modelserver import chat
 from forge_chaos.modelserver.errors import ProviderError
 from forge_chaos.modelserver.server import ScriptedModel
 from forge_chaos.nouns import Scenario, Task
-from forge_chaos.reference import CAP, Guard, agent, use, worded
+from forge_chaos.reference import CAP, Guard, agent, recent, use, worded
 from tests.modelserver import small
 
 TASK = Task("Do it.", 6)
@@ -397,3 +397,22 @@ def test_a_further_turn_goes_on_in_the_same_history_and_open_calls_are_answered_
     roles = [(m["role"], m.get("tool_call_id")) for m in model.requests[-1]]
     assert roles == [("user", None), ("assistant", None), ("tool", "c0"), ("user", None)]
     assert "not known" in model.requests[-1][2]["content"]
+
+
+def test_a_window_hides_older_messages_for_one_turn_and_parts_no_result_from_its_call() -> None:
+    model, session = Model(asks(READ), says("It is x."), says("DONE"), says("DONE")), dict[str, Any]()
+
+    def turn(number: int, window: int | None) -> list[str]:
+        task = Task(f"Turn {number}.", 6, turn=number, session=session, window=window)
+        asyncio.run(agent(task, Tools("x"), model))
+        return [str(m["content"]) for m in model.requests[-1]]
+
+    assert len(turn(1, None)) == 3
+    assert turn(2, 2) == ["It is x.", "Turn 2."]  # the result before it would stand without its call
+    assert len(turn(3, None)) == 7
+
+
+@pytest.mark.parametrize(("window", "kept"), [(None, 4), (9, 4), (4, 4), (3, 3), (2, 1), (1, 1), (0, 0)])
+def test_the_newest_messages(window: int | None, kept: int) -> None:
+    held = [{"role": role} for role in ("user", "assistant", "tool", "assistant")]
+    assert recent(held, window) == held[len(held) - kept :]

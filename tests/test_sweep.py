@@ -11,7 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forge_chaos.errors import Misuse
-from forge_chaos.events import Asked, Body, Called, Event, Injected, Replied, Returned, Started, Told, Trace
+from forge_chaos.events import (
+    Asked,
+    Body,
+    Called,
+    Event,
+    Injected,
+    Noted,
+    Replied,
+    Returned,
+    Started,
+    Told,
+    Trace,
+)
 from forge_chaos.notation import parse, write
 from forge_chaos.nouns import Fault, Rule, Variant
 from forge_chaos.schedule import due, matches
@@ -496,3 +508,15 @@ def test_who_cannot_be_cancelled_is_not() -> None:
     able = (replace(began, body=replace(began.body, cancels=True)), *rest)
     assert texts(cells(able, [caller])) == ["stop.v:read_file(a.csv)", "stop.v@2:read_file(a.csv)"]
     assert texts(cells(CLEAN, [caller])) == []
+
+
+def test_a_variant_of_the_turns_is_tried_on_each_message_after_the_first_where_the_agent_keeps_to_it() -> None:
+    window = fault("cut", Variant("v", "m", lasts=("once",)), seam="turn")
+    talk = trace(call(1, "read_file", "a"), Noted("turn", {"turn": 2}), Noted("turn", {"turn": 3}))
+    assert texts(cells(talk, [window])) == []
+    keeps = tuple(
+        replace(event, body=replace(event.body, windows=True)) if isinstance(event.body, Started) else event
+        for event in talk
+    )
+    assert texts(cells(keeps, [window])) == ["cut.v@2", "cut.v@3"]
+    assert texts(cells(keeps, [window], [parse("cut:read_file")])) == []

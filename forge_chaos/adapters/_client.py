@@ -144,8 +144,8 @@ def _mistaken(error: Any) -> bool:
 
     return (
         isinstance(error, APIStatusError)
+        and getattr(error, "status_code", None) in (400, 422)
         and error.type == MISTAKEN
-        and error.status_code in (400, 422)
         and error.code != TOO_LONG
     )
 

@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from functools import partial, wraps
 from typing import Any
 
-from forge_chaos.adapters import _client
+from forge_chaos.adapters import _client, _releases
 from forge_chaos.adapters._reach import carried, put, reached
 from forge_chaos.adapters._rehearsal import rehearsed
 from forge_chaos.adapters._threads import blocking
@@ -26,6 +26,7 @@ from forge_chaos.nouns import Answer, Status, Task, Tool, ToolSpec
 from forge_chaos.ports import Agent, Gate, Seat
 
 WAY = "Install it with: pip install 'forge-chaos[agent-framework]'."
+RELEASES = ("1.23", "2")
 LIMIT = "Function invocation limit reached"
 
 _id: ContextVar[str | None] = ContextVar("id", default=None)
@@ -48,6 +49,7 @@ class AgentFramework:
         """A finished agent: its tools are found and wrapped for the run, and left as they are."""
         if not self.recognises(thing):
             raise Misuse(f"adapter agent-framework: {type(thing).__name__} is no agent_framework.Agent.")
+        _releases.supported(self.name, "agent-framework-core", *RELEASES)
         rehearsed(_bench)  # what it loads at its first run is the same
         return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True, turns=True)
 
@@ -58,6 +60,7 @@ class AgentFramework:
             import agent_framework_openai  # noqa: F401
         except ImportError as error:
             raise Misuse(f"framework:agent-framework does not import: {error}. {WAY}") from None
+        _releases.supported(self.name, "agent-framework-core", *RELEASES)
         rehearsed(_bench)
         return Seat(_bench, self.name, honest=_honest(), turns=True)
 

@@ -6,7 +6,7 @@ of the tools. dspy talks to its model in text fields (`_fields`); our model is r
 client for OpenAI's API, or litellm's where it still has none, whose transport is the door. What the model is shown of an exception holds the places of
 its traceback: those of ours are taken out. dspy has no word for its step limit: it asks for the answer then as it
 does at the end of the task, and so the answer is all there is to judge. Not reached: other modules than `ReAct`,
-and tools that are `async def`, which its synchronous way does not run either. Seen to work from 3.1 on.
+and tools that are `async def`, which its synchronous way does not run either.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from forge_chaos.adapters import _fields
+from forge_chaos.adapters import _fields, _releases
 from forge_chaos.adapters._threads import Blocking, blocking, sleeps
 from forge_chaos.adapters._through import gated, offered_blocking
 from forge_chaos.errors import Misuse
@@ -29,6 +29,7 @@ from forge_chaos.nouns import Answer, Task, Tool, ToolSpec
 from forge_chaos.ports import Agent, Gate, Seat
 
 WAY = "Install it with: pip install 'forge-chaos[dspy]'."
+RELEASES = ("3.1", "4")
 OURS = str(Path(__file__).parents[1])
 TOO_LONG = ("The context window was exceeded even after", "The trajectory is too long")
 SLEEPS = (
@@ -56,6 +57,7 @@ class Dspy:
         """A finished module with one input, which is given the prompt; its first output is the answer."""
         if not self.recognises(thing):
             raise Misuse(f"adapter dspy: {type(thing).__name__} is no dspy.ReAct.")
+        _releases.supported(self.name, "dspy", *RELEASES)
         if len(thing.signature.input_fields) != 1:
             raise Misuse(
                 f"adapter dspy: the signature has the inputs {', '.join(thing.signature.input_fields)}. "
@@ -69,6 +71,7 @@ class Dspy:
             import dspy  # noqa: F401  # only to fail early, with the way out
         except ImportError as error:
             raise Misuse(f"framework:dspy does not import: {error}. {WAY}") from None
+        _releases.supported(self.name, "dspy", *RELEASES)
         return Seat(_bench, self.name, honest=_honest())
 
 

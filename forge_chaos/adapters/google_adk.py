@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from functools import partial, wraps
 from typing import Any
 
-from forge_chaos.adapters import _client
+from forge_chaos.adapters import _client, _releases
 from forge_chaos.adapters._reach import put, reached
 from forge_chaos.adapters._rehearsal import rehearsed
 from forge_chaos.adapters._threads import Blocking, blocking
@@ -27,6 +27,7 @@ from forge_chaos.nouns import Answer, Call, Err, Ok, Status, Task, Tool, ToolSpe
 from forge_chaos.ports import Agent, Gate, Seat
 
 WAY = "Install it with: pip install 'forge-chaos[google-adk]'."
+RELEASES = ("2.8", "3")
 NAME = f"openai/{_client.NAME}"
 WHO = {"app_name": "forge_chaos", "user_id": "user"}
 KEPT = ("session_service", "artifact_service", "memory_service")  # of a runner, from turn to turn
@@ -51,21 +52,27 @@ class GoogleADK:
         """A finished agent or app: its tools are found and wrapped for the run, and left as they are."""
         if not self.recognises(thing):
             raise Misuse(f"adapter google-adk: {type(thing).__name__} is no agent or App of google.adk.")
+        _releases.supported(self.name, "google-adk", *RELEASES)
+        _offline()
         rehearsed(_bench)  # what it loads at its first run is the same
         return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True, turns=True)
 
     def framework(self) -> Seat:
         """The stock loop, `LlmAgent(model=LiteLlm(...), tools=...)`, round a scenario's tools."""
-        os.environ.setdefault(
-            "LITELLM_LOCAL_MODEL_COST_MAP", "True"
-        )  # else it asks the network when imported
+        _offline()
         try:
             import google.adk.models.lite_llm  # only to fail early, with the way out
             import google.adk.runners  # noqa: F401  # only to fail early, with the way out
         except ImportError as error:
             raise Misuse(f"framework:google-adk does not import: {error}. {WAY}") from None
+        _releases.supported(self.name, "google-adk", *RELEASES)
         rehearsed(_bench)
         return Seat(_bench, self.name, honest=_honest(), turns=True)
+
+
+def _offline() -> None:
+    """Else litellm asks the network when it is imported, and waits for the answer."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 
 def _honest() -> tuple[type[BaseException], ...]:

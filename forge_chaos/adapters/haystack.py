@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from copy import copy
 from typing import Any
 
+from forge_chaos.adapters import _releases
 from forge_chaos.adapters._threads import Blocking, blocking
 from forge_chaos.adapters._through import gated, offered
 from forge_chaos.errors import Misuse
@@ -22,6 +23,7 @@ from forge_chaos.nouns import Answer, Task, Tool, ToolSpec
 from forge_chaos.ports import Agent, Gate, Seat
 
 WAY = "Install it with: pip install 'forge-chaos[haystack]'."
+RELEASES = ("3.4", "4")
 RETRIES = 5  # of its client, unless it is told otherwise
 LIMIT = "max_agent_steps"  # what the framework says in `exit_reason`
 
@@ -43,6 +45,7 @@ class Haystack:
         """A finished agent: a clone of it with gated tools runs, and the agent stays as it is."""
         if not self.recognises(thing):
             raise Misuse(f"adapter haystack: {type(thing).__name__} is no haystack Agent.")
+        _releases.supported(self.name, "haystack-ai", *RELEASES)
         return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True, turns=True)
 
     def framework(self) -> Seat:
@@ -51,6 +54,7 @@ class Haystack:
             from haystack.components.generators import chat  # noqa: F401  # early: it takes seconds, and may be missing
         except ImportError as error:
             raise Misuse(f"framework:haystack does not import: {error}. {WAY}") from None
+        _releases.supported(self.name, "haystack-ai", *RELEASES)
         return Seat(_bench, self.name, honest=_honest(), turns=True)
 
 

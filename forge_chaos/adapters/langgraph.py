@@ -133,7 +133,10 @@ def _own(graph: Any) -> Agent:
                     back.enter_context(modelled(model, door))
                 if _remembers(graph):
                     return _answer(await graph.ainvoke(_said(task), THREAD))
-                said = task.session["messages"] = [*task.session.get("messages", ()), *_said(task)["messages"]]
+                said = task.session["messages"] = [
+                    *task.session.get("messages", ()),
+                    *_said(task)["messages"],
+                ]
                 state = await graph.ainvoke({"messages": said}, THREAD)
                 task.session["messages"] = list(state.get("messages") or said)
                 return _answer(state)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any
 
-from forge_chaos.adapters import _client
+from forge_chaos.adapters import _client, _releases
 from forge_chaos.adapters._threads import Blocking, blocking
 from forge_chaos.adapters._through import gated, offered
 from forge_chaos.errors import Misuse
@@ -22,6 +22,7 @@ from forge_chaos.nouns import Answer, Task, Tool, ToolSpec
 from forge_chaos.ports import Agent, Gate, Seat
 
 WAY = "Install it with: pip install 'forge-chaos[llama-index]'."
+RELEASES = ("0.14", "0.15")
 RETRIES = 3  # of its client, unless it is told otherwise
 KNOWN = "gpt-4o"  # its class for OpenAI's API takes only names whose context window it knows
 KINDS = ("BaseWorkflowAgent", "AgentWorkflow")
@@ -44,6 +45,7 @@ class LlamaIndex:
         """A finished agent or workflow: its tools are found and wrapped for the run, and left as they are."""
         if not self.recognises(thing):
             raise Misuse(f"adapter llama-index: {type(thing).__name__} is no agent workflow of llama_index.")
+        _releases.supported(self.name, "llama-index-core", *RELEASES)
         return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True, turns=True)
 
     def framework(self) -> Seat:
@@ -53,6 +55,7 @@ class LlamaIndex:
             import llama_index.llms.openai  # noqa: F401  # only to fail early, with the way out
         except ImportError as error:
             raise Misuse(f"framework:llama-index does not import: {error}. {WAY}") from None
+        _releases.supported(self.name, "llama-index-core", *RELEASES)
         return Seat(_bench, self.name, honest=_honest(), turns=True)
 
 

@@ -88,15 +88,17 @@ async def _bench(
 
 
 async def _turn(agent: Any, task: Task, **settings: Any) -> Answer:
-    """One turn, on what the turns before have left. A turn that is cut leaves what was said by then, as the
-    framework captures it."""
+    """One turn, on what the turns before have left. One that is cut leaves what was said by then, as the framework
+    captures it: where more than one may come, for it captures a run but once."""
     from pydantic_ai import capture_run_messages
 
-    if task.session:
-        settings["message_history"] = task.session["messages"]
+    if task.turns == 1:
+        done = await agent.run(task.prompt, **settings)
+        return Answer(str(done.output), session=done.all_messages())
+    said = task.session.get("messages")
     with capture_run_messages() as messages:
         try:
-            done = await agent.run(task.prompt, **settings)
+            done = await agent.run(task.prompt, message_history=said, **settings)
         finally:
             task.session["messages"] = list(messages)
     task.session["messages"] = done.all_messages()

@@ -2,7 +2,8 @@
 
 The gate is put round the function that a tool carries (`_tool_func`), inside the argument check, the thread of a
 `def` and the text that the framework makes of an exception. The tools of agents used as tools are gated too.
-Conversation, state and interrupts of an agent are put back after each trial to what they were when it was named.
+Conversation, state and interrupts of an agent are put back after each turn to what they were when it was named, and
+those of the last turn are there again in the next one of the trial.
 Not reached: tools of MCP servers and of classes of the user's own, and a call of an agent as a tool as such. What a
 session manager writes down is not undone.
 """
@@ -15,7 +16,7 @@ from contextlib import ExitStack
 from contextvars import ContextVar
 from typing import Any
 
-from forge_chaos.adapters import _client
+from forge_chaos.adapters import _client, _releases
 from forge_chaos.adapters._threads import Blocking, blocking
 from forge_chaos.adapters._through import gated, offered
 from forge_chaos.errors import Misuse
@@ -24,6 +25,7 @@ from forge_chaos.nouns import Answer, Status, Task, Tool, ToolSpec
 from forge_chaos.ports import Agent, Gate, Seat
 
 WAY = "Install it with: pip install 'forge-chaos[strands]'."
+RELEASES = ("1.62", "2")
 CALL: ContextVar[tuple[str | None, str]] = ContextVar(
     "CALL", default=(None, "")
 )  # id and agent of the call under way
@@ -56,7 +58,8 @@ class Strands:
         """A finished agent: its tools are found and wrapped for the run, and left as they are."""
         if not self.recognises(thing):
             raise Misuse(f"adapter strands: {type(thing).__name__} is no strands.Agent.")
-        return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True)
+        _releases.supported(self.name, "strands-agents", *RELEASES)
+        return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True, turns=True)
 
     def framework(self) -> Seat:
         """The stock loop, `Agent(model, tools=[tool(...)])`, round a scenario's tools."""
@@ -65,7 +68,8 @@ class Strands:
             from strands.models import openai  # noqa: F401
         except ImportError as error:
             raise Misuse(f"framework:strands does not import: {error}. {WAY}") from None
-        return Seat(_bench, self.name, honest=_honest())
+        _releases.supported(self.name, "strands-agents", *RELEASES)
+        return Seat(_bench, self.name, honest=_honest(), turns=True)
 
 
 def _honest() -> tuple[type[BaseException], ...]:
@@ -99,10 +103,12 @@ async def _bench(
     from strands import Agent as Stock
     from strands import tool
 
-    made = [tool(offered(specs[n], tools[n], gate, id=_id)) for n in specs if n in tools]
-    for each in made:
-        each.stream = _known(each.stream)
-    return await _run(Stock(model=_scripted(None, model), tools=made, callback_handler=None), task)
+    if "agent" not in task.session:  # one for all turns of a session
+        made = [tool(offered(specs[n], tools[n], gate, id=_id)) for n in specs if n in tools]
+        for each in made:
+            each.stream = _known(each.stream)
+        task.session["agent"] = Stock(model=_scripted(None, model), tools=made, callback_handler=None)
+    return await _run(task.session["agent"], task)
 
 
 async def _run(agent: Any, task: Task) -> Answer:
@@ -129,11 +135,15 @@ def _own(agent: Any) -> Agent:
         "system_prompt",
         "model_state",
     ]
-    first = [each.take_snapshot(include=fields) for each in agents]
 
-    def rewind() -> None:
-        for each, snapshot in zip(agents, first, strict=True):
+    def taken() -> list[Any]:
+        return [each.take_snapshot(include=fields) for each in agents]
+
+    def put(snapshots: list[Any]) -> None:
+        for each, snapshot in zip(agents, snapshots, strict=True):
             each.load_snapshot(snapshot)
+
+    first = taken()
 
     async def run(
         task: Task, specs: Mapping[str, ToolSpec], tools: Mapping[str, Tool], gate: Gate, model: Any
@@ -142,10 +152,11 @@ def _own(agent: Any) -> Agent:
             asking = CALL.get()[1]
             return "" if asking == agent.name else asking
 
-        rewind()
+        put(task.session.get("agents", first))
         async with blocking() as door:
             with ExitStack() as put_back:
-                put_back.callback(rewind)
+                put_back.callback(put, first)
+                put_back.callback(lambda: task.session.update(agents=taken()))
                 for each in agents if model.taken else ():
                     _put(each, "model", _scripted(each.model, model), put_back)
                     _put(each, "_aux_model", None, put_back)  # it follows the model then

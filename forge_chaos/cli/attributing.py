@@ -80,8 +80,13 @@ class _Half:
             return None
         if self.made.own is None:
             return trial.rules
-        rules = translated([parse(rule) for rule in trial.rules], scenario, self.made.own)
-        return tuple(map(write, rules)) if len(rules) == len(trial.rules) else None
+        said = [parse(rule) for rule in trial.rules]  # in the words of the agent's own tools
+        rules = [
+            r
+            for rule in said
+            for r in ([rule] if rule.tool == "*" else translated([rule], scenario, self.made.own))
+        ]
+        return tuple(map(write, rules)) if len(rules) == len(said) else None
 
     def cost(self, trial: Trial) -> int:
         """Trials that its end takes."""

@@ -15,6 +15,7 @@ from forge_chaos.gate import Resolved
 from forge_chaos.modelgate import ModelGate
 from forge_chaos.recorded import redactor
 from forge_chaos.recorder import Recorder
+from forge_chaos.schedule import matches
 
 SHOWN = 10  # requests of a rule that are named
 
@@ -47,6 +48,11 @@ def forward(
             raise Misuse(
                 f"{rule.text}: only the requests of a model come by here, and this one is at the {rule.seam}. "
                 "forge-chaos proxy has the tools of an MCP server, serve --mcp those of a scenario."
+            )
+        if not matches(rule.rule, "model", None):
+            raise Misuse(
+                f"{rule.text}: a request of the model is a call of no tool, so this can never fire. Leave out what "
+                "stands behind the colon, and member."
             )
     if trace is not None and not trace.absolute().parent.is_dir():
         raise Misuse(f"--trace {trace}: there is no folder {trace.parent}. Make it, or name another.")

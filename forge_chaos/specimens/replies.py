@@ -66,7 +66,9 @@ async def respells_arguments(task: Any, tools: Any, model: Any) -> str:
     class Respelling:
         async def complete(self, messages: Sequence[Message], specs: Sequence[Message] = ()) -> Message:
             reply = await model.complete(messages, specs)
-            calls = [{**call, "function": _respelt(call["function"])} for call in reply.get("tool_calls") or ()]
+            calls = [
+                {**call, "function": _respelt(call["function"])} for call in reply.get("tool_calls") or ()
+            ]
             return {**reply, "tool_calls": calls} if calls else reply
 
     return await loop(task, tools, Respelling())

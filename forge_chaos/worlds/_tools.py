@@ -172,7 +172,9 @@ def _wrong(one: Block, arguments: Mapping[str, Any]) -> Err | None:
                 one, TypeError, f"argument {name!r} must be of type {parameter.type}, not {_named(value)}"
             )
         if isinstance(value, str) and not value.isascii() and not _is_utf8(value):
-            return _refused(one, ValueError, f"argument {name!r} is no text: it holds half of a surrogate pair")
+            return _refused(
+                one, ValueError, f"argument {name!r} is no text: it holds half of a surrogate pair"
+            )
         if parameter.minimum is not None and isinstance(value, int) and value < parameter.minimum:
             return _refused(
                 one, ValueError, f"argument {name!r} must be at least {parameter.minimum}, not {value}"

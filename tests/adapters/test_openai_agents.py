@@ -12,7 +12,7 @@ from agents import Agent, FunctionTool, RunContextWrapper, function_tool, handof
 from forge_chaos import agents as specs_of
 from forge_chaos.adapters.openai_agents import OpenAIAgents, _cell, adapter
 from forge_chaos.bench import Bench, Setup
-from forge_chaos.events import Called, Finished, Injected, find
+from forge_chaos.events import Asked, Called, Finished, Injected, find
 from forge_chaos.order import Order
 from tests.conformance.frameworks.kit import Kit
 from tests.conformance.frameworks.openai_agents import build, play
@@ -168,6 +168,68 @@ def test_the_step_limit_is_told_and_is_an_honest_end() -> None:
     (finished,) = [body for _, body in find(trace, Finished)]
     assert (finished.end, finished.honest) == ("raised", True)
     assert (finished.error or {})["type"] == "MaxTurnsExceeded"
+
+
+def conversed(*rules: str) -> Any:
+    """A scenario of two turns by the stock loop."""
+    bench = Bench(Setup(agent="framework:openai-agents"))
+    try:
+        return bench.trace(Order("x", "count_then_write", rules, 1))
+    finally:
+        bench.close()
+
+
+def shown(trace: Any) -> list[list[str]]:
+    """The roles of the messages of each request."""
+    found: list[list[str]] = []
+    for _, asked in find(trace, Asked):
+        kept = found[-1][: asked.kept] if found else []
+        found.append([*kept, *(str(message["role"]) for message in asked.messages)])
+    return found
+
+
+TALK = ["user", "assistant", "tool", "assistant", "user"]
+
+
+def test_a_second_turn_goes_on_in_the_frameworks_own_session() -> None:
+    trace = conversed()
+    assert shown(trace)[2] == TALK
+    assert next(finished.answer for _, finished in find(trace, Finished)).endswith("DONE")
+
+
+def test_the_callers_window_is_the_limit_of_the_session_in_that_turn() -> None:
+    trace = conversed("truncated_context.session_window@2")
+    assert [injected.request for _, injected in find(trace, Injected)] == [3]
+    assert shown(trace)[2] == TALK[3:]
+    assert next(finished.end for _, finished in find(trace, Finished)) == "answered"
+
+
+def test_a_turn_that_is_cancelled_stays_in_the_session() -> None:
+    trace = conversed("cancelled.late:read_file(visits.log)")
+    assert len(list(find(trace, Injected))) == 1
+    assert shown(trace)[1][0] == "user"
+    assert shown(trace)[1][-1] == "user"
+    assert next(finished.end for _, finished in find(trace, Finished)) == "answered"
+
+
+def test_a_single_turn_needs_no_session() -> None:
+    from agents import Runner
+
+    given: list[dict[str, Any]] = []
+    run = Runner.run
+
+    async def watched(*args: Any, **kwargs: Any) -> Any:
+        given.append(kwargs)
+        return await run(*args, **kwargs)
+
+    wire = Wire([[READ]])
+    agent = with_model(Agent(name="Reader", tools=[function_tool(read_file)]), wire)
+    Runner.run = watched  # type: ignore[method-assign, assignment]  # to see what it is given
+    try:
+        tried(agent, wire)
+    finally:
+        Runner.run = run  # type: ignore[method-assign]  # as it was
+    assert [set(each) for each in given] == [{"max_turns", "run_config"}]
 
 
 def test_the_class_of_model_that_a_user_chose_is_kept() -> None:

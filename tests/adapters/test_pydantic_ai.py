@@ -12,11 +12,13 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from forge_chaos.adapters.pydantic_ai import adapter
+from forge_chaos.bench import Bench, Setup
 from forge_chaos.clock import VirtualLoop
-from forge_chaos.events import Called, Executed, Injected, find
+from forge_chaos.events import Asked, Called, Executed, Finished, Injected, find
 from forge_chaos.gate import ToolGate
 from forge_chaos.modelgate import ModelGate, ModelSeat
 from forge_chaos.nouns import Call, Err, Ok, Rule, Task, Tool
+from forge_chaos.order import Order
 from forge_chaos.recorder import Recorder
 from tests.gates import Planned
 
@@ -187,6 +189,31 @@ def test_specs_roles_and_targets_are_read_off_the_agent() -> None:
     specs = adapter.seat(made(True, None)).specs
     assert specs is not None
     assert (set(specs["read_file"].roles), specs["read_file"].target) == ({"read"}, "path")
+
+
+def conversed(agent: str, *rules: str) -> list[list[str]]:
+    """The roles of the messages of each request, in a scenario of two turns by the stock loop."""
+    bench = Bench(Setup(agent=agent))
+    try:
+        trace = bench.trace(Order("x", "count_then_write", rules, 1))
+    finally:
+        bench.close()
+    assert [finished.end for _, finished in find(trace, Finished)] == ["answered"]
+    assert len(list(find(trace, Injected))) == len(rules)
+    found: list[list[str]] = []
+    for _, asked in find(trace, Asked):
+        kept = found[-1][: asked.kept] if found else []
+        found.append([*kept, *(str(message["role"]) for message in asked.messages)])
+    return found
+
+
+def test_a_second_turn_goes_on_with_the_messages_of_the_first() -> None:
+    assert conversed("framework:pydantic-ai")[2] == ["user", "assistant", "tool", "assistant", "user"]
+
+
+def test_a_turn_that_is_cancelled_leaves_what_was_said_by_then() -> None:
+    shown = conversed("framework:pydantic-ai", "cancelled.late:read_file(visits.log)")
+    assert shown[1] == ["user", "assistant", "tool", "user"]
 
 
 def test_other_things_are_not_taken_for_an_agent() -> None:

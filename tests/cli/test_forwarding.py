@@ -136,6 +136,7 @@ def test_a_mechanism_that_broke_is_exit_3(capsys: pytest.CaptureFixture[str]) ->
         ),
         (("--upstream", "http://x.example", "--plan", "timeout"), "this one is at the tool"),
         (("--upstream", "http://x.example", "--plan", "provider_eror"), "Did you mean 'provider_error'?"),
+        (("--upstream", "http://x.example", "--plan", "bad_tool_call:read_file"), "so this can never fire"),
         (("--upstream", "http://x.example", "--trace", "no/where.jsonl"), "there is no folder no"),
         (("--upstream", "http://x.example", "--requests", "0"), "--requests"),
         (("--scenario", "sum_orders", "--requests", "3"), "--requests needs --upstream"),

@@ -53,7 +53,8 @@ def main() -> None:
         os.chdir(folder)
         door.bind("server")
         door.listen()
-        print(folder, flush=True)
+        sys.stdout.write(f"{folder}\n")
+        sys.stdout.flush()
         while sys.stdin not in select.select([door, sys.stdin], [], [])[0]:
             client, _ = door.accept()
             if os.fork() == 0:

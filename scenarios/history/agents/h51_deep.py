@@ -15,7 +15,7 @@ class Chat(BaseChatModel):
     """A chat model over a provider that takes messages and tools in OpenAI's form."""
 
     provider: Any
-    offered: list[dict[str, Any]] = []
+    offered: Any = ()
 
     @property
     def _llm_type(self):
@@ -30,7 +30,9 @@ class Chat(BaseChatModel):
             {"name": c["function"]["name"], "args": json.loads(c["function"]["arguments"]), "id": c["id"]}
             for c in told.get("tool_calls") or ()
         ]
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(told.get("content") or "", tool_calls=calls))])
+        return ChatResult(
+            generations=[ChatGeneration(message=AIMessage(told.get("content") or "", tool_calls=calls))]
+        )
 
     def _generate(self, messages, stop=None, run_manager=None, **options):
         raise NotImplementedError("it is awaited")

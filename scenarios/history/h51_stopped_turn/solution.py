@@ -16,7 +16,5 @@ def amount(text):
 
 async def solve(task, tools):
     order = re.search(r"Charge order (\w+)", task.prompt)[1]
-    await tools.charge(
-        order=order, amount=await tools.get_record(table="orders", id=order, expect=amount)
-    )
+    await tools.charge(order=order, amount=await tools.get_record(table="orders", id=order, expect=amount))
     return "DONE"
