@@ -89,7 +89,9 @@ NEEDS: Mapping[str, Callable[[Called, Told, Mapping[str, Any]], bool]] = {
     "path": lambda called, told, tool: tool.get("target") in PATHS and called.target not in (None, "", "."),
     "target": lambda called, told, tool: called.target is not None,
     "settles": lambda called, told, tool: (tool.get("settle") or 0) > 0,
-    "brief": lambda called, told, tool: called.target is not None and (tool.get("limit") or BRIEF + 1) <= BRIEF,
+    "brief": lambda called, told, tool: (
+        called.target is not None and (tool.get("limit") or BRIEF + 1) <= BRIEF
+    ),
     "content": lambda called, told, tool: _carries_content(called, tool),
     "rewrites": lambda called, told, tool: (
         "effect" not in tool.get("roles", ()) and _carries_content(called, tool)

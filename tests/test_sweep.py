@@ -510,7 +510,9 @@ def test_who_cannot_be_cancelled_is_not() -> None:
     assert texts(cells(CLEAN, [caller])) == []
 
 
-def test_a_variant_of_the_turns_is_tried_on_each_message_after_the_first_where_the_agent_keeps_to_it() -> None:
+def test_a_variant_of_the_turns_is_tried_on_each_message_after_the_first_where_the_agent_keeps_to_it() -> (
+    None
+):
     window = fault("cut", Variant("v", "m", lasts=("once",)), seam="turn")
     talk = trace(call(1, "read_file", "a"), Noted("turn", {"turn": 2}), Noted("turn", {"turn": 3}))
     assert texts(cells(talk, [window])) == []

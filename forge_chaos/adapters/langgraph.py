@@ -20,7 +20,7 @@ from contextlib import ExitStack
 from copy import deepcopy
 from typing import Any
 
-from forge_chaos.adapters import _client
+from forge_chaos.adapters import _client, _releases
 from forge_chaos.adapters._langchain import behind, call_id, modelled, noted, scripted, specs_of
 from forge_chaos.adapters._reach import put, reached
 from forge_chaos.adapters._rehearsal import rehearsed
@@ -31,6 +31,7 @@ from forge_chaos.nouns import Answer, Status, Task, Tool, ToolSpec
 from forge_chaos.ports import Agent, Gate, Seat
 
 WAY = "Install it with: pip install 'forge-chaos[langgraph]'."
+RELEASES = ("1.0", "2.0")
 OURS = ("langchain", "langgraph", "deepagents", "langsmith")
 LIMITS = re.compile(
     r"Model call limits exceeded: |(Tool|'.*' tool) call limit reached: |Sorry, need more steps to process"
@@ -55,6 +56,7 @@ class LangGraph:
         """A compiled graph: its tools are found and wrapped for the run, and left as they are."""
         if not self.recognises(thing):
             raise Misuse(f"adapter langgraph: {type(thing).__name__} is no compiled graph.")
+        _releases.supported(self.name, "langgraph", *RELEASES)
         if "messages" not in getattr(thing, "channels", ()):
             raise Misuse(
                 f"adapter langgraph: the graph {thing.get_name()!r} has no messages in its state, so there is no "
@@ -80,6 +82,7 @@ class LangGraph:
             import langchain_openai  # noqa: F401
         except ImportError as error:
             raise Misuse(f"framework:langgraph does not import: {error}. {WAY}") from None
+        _releases.supported(self.name, "langgraph", *RELEASES)
         rehearsed(_bench)
         return Seat(_bench, self.name, honest=_honest(), turns=True)
 

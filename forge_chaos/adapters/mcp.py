@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from forge_chaos.adapters import _mcp
+from forge_chaos.adapters import _mcp, _releases
 from forge_chaos.adapters._through import offered
 from forge_chaos.errors import Misuse
 from forge_chaos.nouns import Answer, Task, Tool, ToolSpec
 from forge_chaos.ports import Gate, Seat
 
 WAY = "Install it with: pip install 'forge-chaos[mcp]'."
+RELEASES = ("2.0", "3.0")
 
 
 class MCP:
@@ -46,6 +47,7 @@ class MCP:
 
     def framework(self) -> Seat:
         """`MCPServer().tool(...)` round a scenario's tools, the reference agent as its client."""
+        _releases.supported(self.name, "mcp", *RELEASES)
         try:
             import mcp.server.mcpserver  # noqa: F401  # only to fail early, with the way out
             from mcp import Client  # noqa: F401

@@ -64,7 +64,13 @@ class MiniSweAgent:
         declared = {"limit": thing.env.config.timeout, **(getattr(thing.env, "chaos", None) or {})}
         shell = spec(_shell.BASH, "Execute a bash command", COMMAND, declared)
         return Seat(
-            _own(thing), self.name, specs={_shell.BASH: shell}, honest=_honest(), claims=True, cancels=False, costs=True
+            _own(thing),
+            self.name,
+            specs={_shell.BASH: shell},
+            honest=_honest(),
+            claims=True,
+            cancels=False,
+            costs=True,
         )
 
     def framework(self) -> Seat:
@@ -172,9 +178,7 @@ def _processes(process: Run) -> Iterator[None]:
 
     name = "_run" if hasattr(local, "_run") else "subprocess"
     held = getattr(local, name)
-    setattr(
-        local, name, process if name == "_run" else SimpleNamespace(**{**vars(subprocess), "run": run})
-    )
+    setattr(local, name, process if name == "_run" else SimpleNamespace(**{**vars(subprocess), "run": run}))
     try:
         yield
     finally:

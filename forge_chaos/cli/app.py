@@ -583,9 +583,9 @@ def serve(
     scenarios_dir: ScenariosDir = None,
     faults_dir: FaultsDir = None,
 ) -> int:
-    """Put a model behind a port, for any client: a scripted one, or with --upstream a real one with faults before it.
+    """Put the scripted model, or faults, behind a port.
 
-    It prints how it is reached, and what the agent is to be told. It speaks
+    It is for any client. It prints how it is reached, and what the agent is to be told. It speaks
     /v1/chat/completions, /v1/responses and /v1/messages, plain and streamed. The tools are the agent's own. Each
     new conversation is a trial, and /t/NAME in front of /v1 names one. Ctrl-C ends it.
 

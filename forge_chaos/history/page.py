@@ -99,11 +99,11 @@ def page(result: Result) -> str:
     lines = [
         "# Real bugs in real releases",
         "",
-        "Each row is one plan of faults on one scenario, played by the same agent under several releases of a",
-        "package, each in an environment with the dependencies of its time. A release is convicted (bad) only where",
-        "the same agent passes the same scenario without the plan; every cell was played "
-        f"{'once' if result.times == 1 else f'{result.times} times'}, under",
-        f"Python {platform.python_version()}. This page is written by",
+        "A plan of faults on a scenario, played by the same agent under several releases of a package, each in an",
+        "environment with the dependencies of its time. A release is convicted (bad) only where the same agent passes",
+        "the same scenario without the plan; where it does not, the cell says control failed, and nothing follows.",
+        f"Every cell was played {'once' if result.times == 1 else f'{result.times} times'}, under Python "
+        f"{platform.python_version()}. This page is written by",
         "",
         "```sh",
         result.command,
@@ -132,9 +132,13 @@ def _section(name: str, result: Result) -> list[str]:
     for cell in mine:
         side = "" if cell.side == "asked" else f" ({cell.side})"
         lines.append(f"- {cell.package} {cell.version}{side}: {cell.word}. {_why(cell)}".rstrip())
-    for cell in [cell for cell in mine if cell.convicts]:
-        lines += ["", f"What convicts {cell.version}:", "", "```text", *cell.lines, "```", ""]
-        lines += ["```sh", result.again(cell), "```"]
+    proofs: dict[tuple[str, ...], list[Cell]] = {}
+    for cell in (cell for cell in mine if cell.convicts):
+        proofs.setdefault(cell.lines, []).append(cell)
+    for proof, cells in proofs.items():
+        versions = ", ".join(cell.version for cell in cells)
+        lines += ["", f"What convicts {versions}:", "", "```text", *proof, "```", ""]
+        lines += ["```sh", result.again(cells[-1]), "```"]
     return [*lines, ""]
 
 

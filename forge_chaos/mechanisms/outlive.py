@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
 from forge_chaos.nouns import Call, Err, Ok, Tool
 from forge_chaos.ports import Env
@@ -45,8 +46,9 @@ async def outlive(call: Call, tool: Tool, env: Env, *, after: float = 2.5) -> Ok
     result = await tool(replace(call, args={**call.args, name: wrapped}))
     if not isinstance(result, Err):
         return result
-    if getattr(result.exception, "cmd", None) == wrapped:  # a `subprocess.TimeoutExpired` words itself with it
-        result.exception.cmd = command  # type: ignore[union-attr]  # it has one
+    timeout: Any = result.exception
+    if getattr(timeout, "cmd", None) == wrapped:  # what `subprocess` raises words itself with it
+        timeout.cmd = command
     return replace(result, message=result.message.replace(wrapped, command))
 
 

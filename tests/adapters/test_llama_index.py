@@ -130,6 +130,7 @@ def test_the_settings_of_the_users_model_are_kept_and_his_own_object_is_left_alo
     own = OpenAI(model="gpt-4o-mini", temperature=0.5, api_key="none", max_retries=7)
     made = _scripted(own, seat)
     assert (made.model, made.temperature, made.max_retries) == ("gpt-4o-mini", 0.5, 7)
+    assert made._aclient.max_retries == 7
     assert made._get_aclient() is not own._get_aclient()
     assert str(made._get_aclient().base_url).startswith("http://model")
 

@@ -9,7 +9,7 @@ import pytest
 from strands import Agent, ToolContext, tool
 from strands.tools.tools import PythonAgentTool
 
-from forge_chaos.adapters.strands import Refused, _scripted, adapter
+from forge_chaos.adapters.strands import Refused, _honest, _scripted, adapter
 from forge_chaos.bench import Bench, Setup
 from forge_chaos.events import Called, Finished, Injected, find
 from forge_chaos.order import Order
@@ -120,10 +120,13 @@ def test_the_step_limit_is_told_by_a_field_of_the_result() -> None:
 
 def test_a_provider_that_refused_is_known_inside_the_frameworks_own_exception() -> None:
     from openai import APIStatusError
-    from strands.types.exceptions import EventLoopException
+    from strands.types.exceptions import EventLoopException, ModelThrottledException
 
     refused = APIStatusError.__new__(APIStatusError)
     assert isinstance(EventLoopException(refused), Refused)
+    assert isinstance(EventLoopException(ModelThrottledException("slow down")), Refused)
+    assert any(isinstance(refused, kind) for kind in _honest())  # of the first request, as it is
+    assert not any(isinstance(EventLoopException(ValueError("x")), kind) for kind in _honest())
     assert not isinstance(EventLoopException(ValueError("x")), Refused)
     assert not isinstance(ValueError("x"), Refused)
 

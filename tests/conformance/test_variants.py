@@ -22,6 +22,7 @@ PLACES = (
     *("read_version", "count_warnings", "charge_once", "mail_report", "dedupe_payments", "sum_orders"),
     *("edit_port", "shared_notes", "three_reads"),  # an old answer, another hand, a batch
     "shell_folder",  # a shell that stands somewhere
+    "count_then_write",  # a second turn
 )
 PERSONAS = ("expert", "stubborn", "gullible", "impatient", "naive")
 ALL = [(fault, variant) for fault in table.FAULTS.values() for variant in fault.variants]

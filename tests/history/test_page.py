@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 from forge_chaos.history import page
@@ -50,7 +51,7 @@ def test_releases_that_are_asked_about_have_a_row_each() -> None:
 
 def test_the_page_tells_of_each_file_what_convicts_and_how_to_see_it_again() -> None:
     text = page.page(result(PAIR, "a"))
-    assert "every cell was played 2 times" in text
+    assert "Every cell was played 2 times" in text
     assert "| a | kit | 1.0 bad (crashed) | 1.1 good (recovered) |" in text
     assert "## a\n\nIt lies.\n\nTold in kit/kit PR 1.\n" in text
     assert "- plan: `timeout@1:read_file`, seed 1" in text
@@ -58,6 +59,13 @@ def test_the_page_tells_of_each_file_what_convicts_and_how_to_see_it_again() -> 
     assert "What convicts 1.0:\n\n```text\n[1] FAULT\n[2] finished\n```" in text
     assert "forge-chaos history 'kept bugs/a.chaos.toml' --versions 1.0\n" in text
     assert text.count("What convicts") == 1
+
+
+def test_releases_that_the_same_convicts_stand_together() -> None:
+    bad = [replace(BUGGY, version=version, side="asked") for version in ("1.0", "1.1", "1.2")]
+    text = page.page(result((bad[0], replace(bad[1], lines=("[1] other",)), bad[2]), "a"))
+    assert "What convicts 1.0, 1.2:\n\n```text\n[1] FAULT\n[2] finished\n```\n\n```sh\n" in text
+    assert "--versions 1.2\n```\n\nWhat convicts 1.1:\n\n```text\n[1] other\n" in text
 
 
 def test_a_border_stands_below_the_table() -> None:

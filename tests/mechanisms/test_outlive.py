@@ -25,13 +25,13 @@ Shell = Callable[[str, float], str]
 
 def shell_alone(line: str, seconds: float) -> str:
     """Known-bad: what ends the shell leaves its children."""
-    done = subprocess.run(line, shell=True, timeout=seconds, stdout=subprocess.DEVNULL)  # noqa: S602 - a shell is what is tested
+    done = subprocess.run(line, shell=True, timeout=seconds, stdout=subprocess.DEVNULL)
     return f"exit code: {done.returncode}"
 
 
 def whole_family(line: str, seconds: float) -> str:
     """Good: its process group ends with it."""
-    with subprocess.Popen(line, shell=True, start_new_session=True) as process:  # noqa: S602 - as above
+    with subprocess.Popen(line, shell=True, start_new_session=True) as process:
         try:
             return f"exit code: {process.wait(seconds)}"
         except subprocess.TimeoutExpired:

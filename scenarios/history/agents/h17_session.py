@@ -54,7 +54,9 @@ def in_chat_form(messages):
         text = "".join(block.get("text", "") for block in message["content"])
         uses = [block["toolUse"] for block in message["content"] if "toolUse" in block]
         for result in (block["toolResult"] for block in message["content"] if "toolResult" in block):
-            shown = "".join(part.get("text", "") or json.dumps(part.get("json")) for part in result["content"])
+            shown = "".join(
+                part.get("text", "") or json.dumps(part.get("json")) for part in result["content"]
+            )
             yield {"role": "tool", "tool_call_id": result["toolUseId"], "content": shown}
         if message["role"] == "assistant":
             calls = [

@@ -5,9 +5,9 @@ import os
 os.environ.setdefault("MSWEA_SILENT_STARTUP", "1")
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
-from minisweagent.agents.default import DefaultAgent  # noqa: E402  # it talks while it is imported
-from minisweagent.environments.local import LocalEnvironment  # noqa: E402
-from minisweagent.models.litellm_model import LitellmModel  # noqa: E402
+from minisweagent.agents.default import DefaultAgent  # it talks while it is imported
+from minisweagent.environments.local import LocalEnvironment
+from minisweagent.models.litellm_model import LitellmModel
 
 agent = DefaultAgent(
     LitellmModel(model_name="openai/gpt-4o", cost_tracking="ignore_errors"),

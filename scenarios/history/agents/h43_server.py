@@ -12,9 +12,12 @@ import sys
 import tempfile
 from typing import Any
 
-from mcp.server.fastmcp import FastMCP
+try:
+    from mcp.server import MCPServer  # its name from 2.0 on
+except ImportError:
+    from mcp.server.fastmcp import FastMCP as MCPServer
 
-server = FastMCP("office", log_level="CRITICAL")
+server = MCPServer("office", log_level="CRITICAL")
 
 
 async def ask(name: str, **arguments: Any) -> str:
