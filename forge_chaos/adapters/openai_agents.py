@@ -48,8 +48,15 @@ class OpenAIAgents:
         if not self.recognises(thing):
             raise Misuse(f"adapter openai-agents: {type(thing).__name__} is no agents.Agent.")
         _client.ready()
-        kept = {"turns": True, "windows": _settings() is not None}
-        return Seat(_own(thing), self.name, specs=_specs(thing), honest=_honest(), claims=True, **kept)
+        return Seat(
+            _own(thing),
+            self.name,
+            specs=_specs(thing),
+            honest=_honest(),
+            claims=True,
+            turns=True,
+            windows=_settings() is not None,
+        )
 
     def framework(self) -> Seat:
         """The stock loop, `Runner.run(Agent(tools=[function_tool(...)]))`, round a scenario's tools."""

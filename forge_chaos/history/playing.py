@@ -76,7 +76,8 @@ def _found(parts: Mapping[str, Any], code: int | None, tail: str, task: Task) ->
         return {"kind": "broken", "why": why, "lines": tuple(tail.splitlines())}
     if control is None or not control["passed"]:
         if control is not None:
-            why = f"{control['outcome']}: {control['why'].removeprefix(NOTHING)}"
+            why = control["why"].removeprefix(NOTHING)
+            why = why if why != control["why"] else f"{control['outcome']}: {why}"
             return {"kind": "control failed", "why": why, "lines": tuple(control["lines"])}
         late = f"no end within {task.seconds:g} seconds, without any fault"
         return {"kind": "control failed", "why": parts.get("refused", {}).get("why", late)}

@@ -44,6 +44,12 @@ def task(folder: Path, version: str = "1.0", index: str = "", seconds: float = 1
         ([CONTROL, {**PLAN, "stale": ["timeout@9"]}], 0, "not fired", "timeout@9 did not fire."),
         ([CONTROL, {**PLAN, "release": "1.1"}], 0, "broken", "1.1 was played instead."),
         ([{**CONTROL, "passed": False, "why": "it raised"}], 0, "control failed", "not_reached: it raised"),
+        (
+            [{**CONTROL, "passed": False, "why": f"{playing.NOTHING}silent: no"}],
+            0,
+            "control failed",
+            "silent: no",
+        ),
         ([CONTROL], None, "hung", "No end within 120 seconds, after a control that passed"),
         ([], None, "control failed", "no end within 120 seconds, without any fault"),
         ([{"part": "refused", "why": "no such adapter"}], 0, "control failed", "no such adapter"),
@@ -61,6 +67,7 @@ def test_the_kind_of_a_cell_and_why(
     )
     assert found["kind"] == kind
     assert why in found["why"]
+    assert playing.NOTHING not in found["why"]
     if kind == "broken" and "outcome" not in found and code != 0:
         assert found["lines"] == ("its last words",)
 
