@@ -53,12 +53,12 @@ STORIES: tuple[tuple[Asked, ...], ...] = (  # where the calls round it matter, t
     (CALLS[0], ("append_file", {"path": "data/orders.csv", "text": "4000,40\n"})),
 )
 BATCH = (CALLS[0], CALLS[1])
-SHELL = "restart"  # needs a shell that was moved, on disk: see test_restart
+SHELL = ("restart", "outlive")  # need a real shell, on disk: see test_restart, test_outlive
 TOOL = [
     (f, v)
     for f in FAULTS.values()
     for v in f.variants
-    if (v.seam or f.seam) == "tool" and v.mechanism != SHELL
+    if (v.seam or f.seam) == "tool" and v.mechanism not in SHELL
 ]
 MODEL = [(f, v) for f in FAULTS.values() for v in f.variants if (v.seam or f.seam) == "model"]
 ASKED = [(f, v) for f, v in MODEL if v.mechanism == "history"]  # these change the request
@@ -233,7 +233,7 @@ def test_every_wording_reaches_the_agent_with_nothing_left_to_fill_in(fault: Fau
 def test_no_two_variants_of_a_class_are_the_same(fault: Fault) -> None:
     seen: dict[str, str] = {}
     for variant in fault.variants:
-        if (variant.seam or fault.seam) != "tool" or variant.mechanism == SHELL:
+        if (variant.seam or fault.seam) != "tool" or variant.mechanism in SHELL:
             continue
         for lasts in variant.lasts:
             story = []
