@@ -183,7 +183,7 @@ class Bench:
         """The bar's trial: the solution played live as the expert, against the faults that the agent met."""
         from forge_chaos.modelserver import live
 
-        if scenario.turns or any(fault.seam == "caller" for fault in self._of(rules)):
+        if any(resolved.seam in ("caller", "turn") for resolved in self._of(rules)):
             return self._conversing(scenario, rules, seed)
         if scenario.workspace == "fake":  # its own process is not to be patched for tools that need no patch
             scenario = replace(scenario, workspace="memory")

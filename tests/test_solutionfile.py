@@ -34,7 +34,9 @@ def test_everything_that_it_defines_is_found(tmp_path: Path) -> None:
 
 
 def test_further_messages_have_a_solution_each(tmp_path: Path) -> None:
-    source = GOOD + b"""
+    source = (
+        GOOD
+        + b"""
 async def solve_2(task, tools):
     return "DONE"
 
@@ -43,6 +45,7 @@ async def solve_10(task, tools):
 
 solve_1 = solve_x = None
 """
+    )
     assert sorted(solutionfile.solution(tmp_path / "solution.py", source).turns) == [2, 10]
     with pytest.raises(Misuse, match=r"solve_2 must be async def solve_2\(task, tools\)"):
         solutionfile.solution(tmp_path / "solution.py", GOOD + b"def solve_2(task, tools): pass")

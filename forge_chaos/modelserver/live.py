@@ -13,6 +13,7 @@ from forge_chaos.modelserver.move import Say
 from forge_chaos.modelserver.run import Run, persona
 from forge_chaos.modelserver.server import BUDGET, spent
 from forge_chaos.modelserver.trouble import Stuck
+from forge_chaos.modelserver.turn import said
 from forge_chaos.modelserver.view import Reply
 from forge_chaos.nouns import Answer, Ok, Scenario, Task, Tool, ToolSpec
 from forge_chaos.ports import Gate, Seat
@@ -30,15 +31,16 @@ async def play(
     budget: int = BUDGET,
     steps: int | None = None,
     clean: bool = False,
+    message: int = 1,
 ) -> str:
-    """The answer that the persona ends with.
+    """The answer that the persona ends with to the user's message of that number.
 
     `perform(name, args, order)` calls a tool and words its result as the agent would; `order` is (turn,
     index in the batch). A batch is performed in order, one call after the other. After `steps` tool
     calls no more are allowed. Raises ProviderError when `budget` turns are spent, SolutionError when
     `clean` and the solution raised by itself.
     """
-    run = Run(scenario, persona(who), specs, clean=clean)
+    run = Run(scenario, persona(who), specs, clean=clean, stands=said(scenario, message))
     try:
         move, done = run.send(None), 0
         for turn in range(1, budget + 1):
@@ -74,10 +76,16 @@ def seat(scenario: Scenario, who: str, clean: bool = False) -> Seat:
             text, _ = await use(_Hand(specs, tools, gate, order), name, args)
             return text
 
-        played = play(scenario, who, specs, perform, asyncio.sleep, steps=task.max_steps, clean=clean)
-        return Answer(await played)
+        return Answer(
+            await play(
+                *(scenario, who, specs, perform, asyncio.sleep),
+                steps=task.max_steps,
+                clean=clean,
+                message=task.turn,
+            )
+        )
 
-    return Seat(agent, "live", inline=True)
+    return Seat(agent, "live", inline=True, turns=True)
 
 
 @dataclass(frozen=True, slots=True)

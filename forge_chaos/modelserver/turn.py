@@ -22,6 +22,14 @@ class Standing:
         return replace(view, pairs=view.pairs[self.start :]) if self.start else view
 
 
+def said(scenario: Scenario, number: int) -> Standing:
+    """The scenario's message of that number, the last one for any higher."""
+    if number == 1 or not scenario.turns:
+        return Standing(1, scenario.prompt, scenario.solve)
+    turn = scenario.turns[min(number, len(scenario.turns) + 1) - 2]
+    return Standing(number, turn.prompt, turn.solve)
+
+
 def standing(scenario: Scenario, view: View) -> Standing | None:
     """The newest of the scenario's messages that the view shows; None when it shows none.
 
@@ -43,4 +51,4 @@ def _words(text: str) -> str:
     return " ".join(text.split())
 
 
-__all__ = ["Standing", "standing"]
+__all__ = ["Standing", "said", "standing"]

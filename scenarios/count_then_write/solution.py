@@ -20,7 +20,9 @@ async def solve_2(task, tools):
 
 def lines(text):
     *found, last = text.splitlines()
-    if last != f"end of {len(found)} lines" or not all(re.match(r"\d\d:\d\d (INFO|ERROR) ", line) for line in found):
+    if last != f"end of {len(found)} lines" or not all(
+        re.match(r"\d\d:\d\d (INFO|ERROR) ", line) for line in found
+    ):
         raise ValueError("visits.log is not whole")
     return found
 

@@ -224,11 +224,11 @@ def test_a_single_turn_needs_no_session() -> None:
 
     wire = Wire([[READ]])
     agent = with_model(Agent(name="Reader", tools=[function_tool(read_file)]), wire)
-    Runner.run = watched  # type: ignore[method-assign, assignment]  # to see what it is given
+    Runner.run = watched
     try:
         tried(agent, wire)
     finally:
-        Runner.run = run  # type: ignore[method-assign]  # as it was
+        Runner.run = run
     assert [set(each) for each in given] == [{"max_turns", "run_config"}]
 
 

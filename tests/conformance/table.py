@@ -20,6 +20,9 @@ from forge_chaos.verdict import Facts, Judgement
 SEED = 1
 NAMES = catalog.scenario_names()
 FAULTS = catalog.faults()
+REAL = (
+    "timeout.outlived",
+)  # acts on real processes alone: tests/mechanisms/test_outlive.py has who is convicted
 PERSONAS = registry.names("personas")
 _benches: dict[str, Bench] = {}
 

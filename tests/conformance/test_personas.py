@@ -23,6 +23,7 @@ from forge_chaos.specimens.replies import (
     remembers_by_id,
 )
 from forge_chaos.specimens.trust import believes_folder
+from forge_chaos.specimens.turns import cuts_session
 from forge_chaos.specimens.wording import validates
 from tests.conformance import loops, table
 
@@ -93,12 +94,18 @@ FEW = (
     *("sum_orders", "charge_once", "count_warnings", "dedupe_payments", "read_version", "mail_report"),
     *("poll_job", "shared_notes", "three_reads"),  # an old answer, another hand, a batch
     "shell_folder",  # a shell that stands somewhere
+    "count_then_write",  # a second turn
 )
 REPLIES = (
     *(believes_reason, dies_of_unknown_tool, hides_names, keeps_one_of_an_id, leaves_nameless),
     *(parses_blindly, remembers_by_id),
 )
-ALL = [(fault, variant) for fault in table.FAULTS.values() for variant in fault.variants]
+ALL = [
+    (fault, variant)
+    for fault in table.FAULTS.values()
+    for variant in fault.variants
+    if f"{fault.id}.{variant.id}" not in table.REAL
+]
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +114,7 @@ def known_bad() -> Iterator[list[Bench]]:
     with ExitStack() as stack:
         bad_loops = [
             stack.enter_context(table.seated(loop))
-            for loop in (*loops.BAD, swaps, believes_folder, validates, *REPLIES)
+            for loop in (*loops.BAD, swaps, believes_folder, validates, cuts_session, *REPLIES)
         ]
         yield [*(table.bench(persona) for persona in OTHERS), *bad_loops]
 

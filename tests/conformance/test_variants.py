@@ -25,7 +25,12 @@ PLACES = (
     "count_then_write",  # a second turn
 )
 PERSONAS = ("expert", "stubborn", "gullible", "impatient", "naive")
-ALL = [(fault, variant) for fault in table.FAULTS.values() for variant in fault.variants]
+ALL = [
+    (fault, variant)
+    for fault in table.FAULTS.values()
+    for variant in fault.variants
+    if f"{fault.id}.{variant.id}" not in table.REAL
+]
 Signature = tuple[str, str]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from forge_chaos import catalog
 from tests.frameworks import report
 from tests.frameworks.environments import EXTRAS, FIRST, ROOT, names
 
@@ -24,11 +25,19 @@ def test_at_least_twelve_frameworks_were_measured_the_first_six_among_them() -> 
 @pytest.mark.parametrize("result", RESULTS, ids=lambda each: str(each["name"]))
 def test_every_class_fired_and_no_trial_was_invalid(result: Mapping[str, Any]) -> None:
     assert set(result["classes"]) >= NAMED
-    for fault, row in result["classes"].items():
+    assert set(result["suite"]["classes"]) == NAMED
+    for fault, row in (*result["classes"].items(), *result["suite"]["classes"].items()):
         assert row["fired"] > 0, fault
         assert "invalid" not in row["outcomes"], fault
         assert sum(row["outcomes"].values()) == row["fired"]
     assert result["packages"]
+
+
+@pytest.mark.parametrize("result", RESULTS, ids=lambda each: str(each["name"]))
+def test_the_whole_suite_was_played(result: Mapping[str, Any]) -> None:
+    skipped = {each["scenario"] for each in result["suite"]["skipped"]}
+    assert result["suite"]["clean"]["of"] + len(skipped) >= len(catalog.scenario_names())
+    assert result["suite"]["trials"] >= report.SAMPLE
 
 
 def test_frameworks_differ_and_so_the_table_says_something() -> None:

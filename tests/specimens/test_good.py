@@ -4,11 +4,11 @@ import asyncio
 import json
 from collections.abc import Mapping
 from itertools import pairwise
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from forge_chaos.nouns import Task
 from forge_chaos.specimens import good
 from forge_chaos.specimens.table import GOOD, Specimen
 from tests.conformance import table
@@ -90,5 +90,5 @@ class Tools:
 
 @pytest.mark.parametrize(("command", "said"), [("sudo ls /root", "PermissionError"), ("ls", "ran ls")])
 def test_refuses_a_dangerous_command_without_trying_it(command: str, said: str) -> None:
-    task = SimpleNamespace(prompt="go", max_steps=5)
+    task = Task("go", 5)
     assert asyncio.run(good.refuses(task, Tools(), Model(command))).startswith(said)

@@ -154,7 +154,12 @@ def test_a_search_with_many_hits_is_cut_and_says_so() -> None:
             "'limit' must be of type integer, not boolean",
         ),
         ("read_file", {"path": "a", "offset": -1}, ValueError, "'offset' must be at least 0, not -1"),
-        ("read_file", {"path": "a\ud83d"}, ValueError, "'path' is no text: it holds half of a surrogate pair"),
+        (
+            "read_file",
+            {"path": "a\ud83d"},
+            ValueError,
+            "'path' is no text: it holds half of a surrogate pair",
+        ),
         ("move_file", {}, TypeError, "missing required argument 'source', 'destination'"),
     ],
 )
