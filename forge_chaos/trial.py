@@ -4,7 +4,6 @@ settle time, the snapshot."""
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -13,22 +12,20 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, get_args
 
+from forge_chaos import settling
 from forge_chaos.clock import VirtualLoop, hide, show
-from forge_chaos.events import Finished, Injected, Noted, Snapshot, Started, Trace, find
+from forge_chaos.events import Finished, Noted, Snapshot, Started, Trace
 from forge_chaos.gate import Resolved, ToolGate, seam
 from forge_chaos.modelgate import ModelGate, ModelSeat, Send
-from forge_chaos.nouns import Answer, Check, Scenario, Status, Task, ToolSpec
+from forge_chaos.nouns import Answer, Scenario, Status, Task, ToolSpec
 from forge_chaos.ports import Seat, World
-from forge_chaos.recorded import Redact, changed, digest, failure, nothing_secret, plain, text, words
-from forge_chaos.recorded import name as named
+from forge_chaos.recorded import Redact, failure, nothing_secret, plain, text, words
 from forge_chaos.recorder import Recorder, Sink
 from forge_chaos.turngate import TurnGate
 
-DURATION = re.compile(r"\bin \d+(?:\.\d+)? ?(?:s|ms|seconds)\b")
 CONTRACT = "\n\nEnd your reply with a last line that says DONE, or FAILED: and the reason."
 UNWIND = 10.0  # seconds of trial time in which a cancelled agent may clean up
 CANCELS = 3  # how often an agent that swallows its cancellation is cancelled again
-SETTLE = 1.0  # at least so long after the end, late effects are waited for
 SPINS = 10_000  # turns of the loop without time, after the end, until the clock goes on
 STOPPED = "Event loop stopped before Future completed"  # what asyncio says after `loop.stop()`
 GAP = 5.0  # seconds of trial time between a turn's end and the user's next message; late effects land in it
@@ -140,7 +137,7 @@ async def _run(
         redact(prompt),
         {r.text: _explained(r) for r in setting.rules},
         {s.name: described(s) for s in known.values()},
-        _resources(world, redact),
+        settling.resources(world, redact),
         dict(setting.versions),
         _limits(scenario, seat),
         scenario.shared,
@@ -234,7 +231,7 @@ async def _run(
         await over.aclose()
     record(Finished, *ended)
     try:
-        after = await _settle(world, gate, record, setting, loop)
+        after = await settling.settled(world, gate, record, scenario, setting.checked)
     except Exception as error:  # the world cannot be read any more
         after = None
         _broken(record, (error,))
@@ -246,7 +243,7 @@ async def _run(
     else:
         record(Snapshot, after)
     record.end()
-    await _leave(gate)
+    await settling.left(gate, UNWIND)
 
 
 def _limits(scenario: Scenario, seat: Seat) -> dict[str, float]:
@@ -298,7 +295,7 @@ async def _between(
     end, answer, status, error, honest, _ = ended
     said = {"answer": answer, "status": status, "error": error, "honest": honest}
     record(Noted, "turn_ended", {"turn": turn, "end": end, **{k: v for k, v in said.items() if v}})
-    await asyncio.sleep(GAP if isinstance(loop, VirtualLoop) else SETTLE)
+    await asyncio.sleep(GAP if isinstance(loop, VirtualLoop) else settling.SETTLE)
     record(Noted, "turn", {"turn": turn + 1, "prompt": text(prompt, record.redact)})
 
 
@@ -443,68 +440,3 @@ def _claimed(answer: Answer, setting: Setting) -> Status | None:
     if found is not None:
         return "failed" if found.groupdict().get("failed") is not None else "done"
     return "done" if setting.seat.claims else None
-
-
-async def _settle(
-    world: World, gate: ToolGate, record: Recorder, setting: Setting, loop: asyncio.AbstractEventLoop
-) -> dict[str, Any]:
-    """Let late effects land and run the check commands. The world after that."""
-    scenario = setting.scenario
-    disk = hasattr(world.workspace, "root")
-    ended = _resources(world, setting.redact) if disk else {}
-    virtual = isinstance(loop, VirtualLoop)
-    wait = max((spec.settle for spec in world.specs.values()), default=0.0)
-    marks = len(record)
-    await asyncio.sleep(max(SETTLE, wait) if virtual else min(SETTLE, max(0.3, wait)))
-    if virtual and gate.handed():
-        await asyncio.wait(gate.handed(), timeout=max(SETTLE, wait) * 10)
-    if disk and len(record) == marks:
-        others = {name for _, body in find(record.trace, Injected) for name in body.changed}
-        later = {
-            k: v for k, v in changed(ended, _resources(world, setting.redact)).items() if k not in others
-        }
-        if later:
-            record(Noted, "changed_after_end", later)
-    gate.close()
-    alive = {
-        "processes": len(world.processes()),
-        "threads": loop.threads() if isinstance(loop, VirtualLoop) else 0,
-    }
-    if any(alive.values()):
-        record(Noted, "left_running", {kind: count for kind, count in alive.items() if count})
-    after = _resources(world, setting.redact)
-    for check in (*scenario.full, *scenario.degraded, *scenario.must_not):
-        if check.grader == "check_command":
-            _check(world, check, record, setting, after)
-    return after
-
-
-def _check(world: World, check: Check, record: Recorder, setting: Setting, after: Mapping[str, Any]) -> None:
-    command = check.params["command"]
-    seconds = float(check.params.get("seconds", 30))
-    known = setting.checked if setting.checked is not None else {}
-    key = (str(command), digest(json.dumps(after, sort_keys=True).encode()))
-    told = plain(command, setting.redact)
-    record(Noted, "checking", {"command": told, "seconds": seconds})
-    if key not in known:
-        done = world.check_command(command, seconds)
-        output = DURATION.sub("in a while", str(done["output"]))  # equal runs give equal traces
-        known[key] = {"exit": done["exit"], "output": plain(output, setting.redact)}
-    record(Noted, "check_command", {"command": told, **known[key]})
-
-
-async def _leave(gate: ToolGate) -> None:
-    """Nothing of this trial runs on into the next one on this loop (`VirtualLoop.clear` does the rest)."""
-    here = asyncio.current_task()
-    left = [t for t in (*asyncio.all_tasks(), *gate.handed()) if t is not here and not t.done()]
-    for task in left:
-        task.cancel("the trial is over")
-    if left:
-        await asyncio.wait(left, timeout=UNWIND)
-    for task in left:
-        if task.done() and not task.cancelled():
-            task.exception()
-
-
-def _resources(world: World, redact: Redact) -> dict[str, Any]:
-    return {named(name, redact): plain(value, redact) for name, value in sorted(world.resources().items())}

@@ -329,7 +329,7 @@ def _soon(true: Callable[[], bool]) -> bool:
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Bench]]:
     # Late effects are no part of these trials, and here waiting for them takes real time.
-    monkeypatch.setattr("forge_chaos.trial.SETTLE", 0.02)
+    monkeypatch.setattr("forge_chaos.settling.SETTLE", 0.02)
     made: list[Bench] = []
 
     def make(provider: Loopback, **setup: Any) -> Bench:
