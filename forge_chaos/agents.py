@@ -196,7 +196,7 @@ def _run(load: Callable[[], Any], spec: str) -> Any:
         place = _place(error)
         raise Misuse(
             f"agent {spec!r} does not import: {type(error).__name__}: {error}{place}. "
-            + (KEY if "_API_KEY" in str(error) else FORMS)
+            + (KEY if "_API_KEY" in str(error) else "Repair that, or name another agent.")
         ) from error
 
 

@@ -15,6 +15,7 @@ from forge_chaos.judging import translated
 from forge_chaos.notation import parse, write
 from forge_chaos.order import Order, trial_id
 from forge_chaos.ports import Executor
+from forge_chaos.seeds.reasons import LAYERS
 from forge_chaos.store import Store
 from forge_chaos.verdict import Half, Swapped, Trial
 
@@ -50,15 +51,16 @@ def attributed(
                 found[cell(trial)].append(half.end(trial, store))
                 done += half.cost(trial)
                 progress(done, total, "swapped")
-    told = {
-        trial.id: replace(
-            trial, layer=attribution.layer(found[cell(trial)]), swapped=tuple(found[cell(trial)])
-        )
-        for trial in failures
-        if cell(trial) in found
-    }
+    told = {trial.id: _told(trial, found[cell(trial)]) for trial in failures if cell(trial) in found}
     store.amend(told.values())
     return replace(run, trials=tuple(told.get(trial.id, trial) for trial in run.trials))
+
+
+def _told(trial: Trial, ends: Sequence[Swapped]) -> Trial:
+    """The trial with its layer. A guess at the reason that the layer contradicts is none."""
+    layer = attribution.layer(ends)
+    denied = layer == "harness" and LAYERS.get(trial.reason) == "model"  # type: ignore[call-overload]  # any text
+    return replace(trial, layer=layer, swapped=tuple(ends), reason="UNKNOWN" if denied else trial.reason)
 
 
 @dataclass(slots=True)

@@ -7,8 +7,9 @@ import os
 import re
 import shlex
 import sys
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from dataclasses import asdict, dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -96,6 +97,18 @@ def _directory(out: Path | None, agent: str) -> Path:
     return out
 
 
+def _free(folder: Path, failure: Failure) -> Path:
+    """A file that is not there yet, or that holds this very plan: a regression is never lost to another."""
+    for number in count(1):
+        path = folder / f"{_name(failure)}{'' if number == 1 else f'-{number}'}.chaos.toml"
+        if not path.exists():
+            return path
+        with suppress(Misuse):
+            if regression.read(path).rules == failure.plan:
+                return path
+    raise AssertionError
+
+
 def _kept(failure: Failure, made: campaign.Campaign, folder: Path) -> Failure:
     """The failure with its regression file, where one can say it all, and the command that shows it again."""
     setup = made.setup
@@ -103,7 +116,7 @@ def _kept(failure: Failure, made: campaign.Campaign, folder: Path) -> Failure:
     whole = (setup.model, setup.persona, setup.workspace) == (SCRIPTED, "expert", None) and not setup.tasks
     if not whole or not failure.failed:
         return replace(failure, command=shlex.join(command))
-    path = folder / f"{_name(failure)}.chaos.toml"
+    path = _free(folder, failure)
     regression.write(
         regression.Regression(
             path,

@@ -110,6 +110,8 @@ def _fault(fault: Fault) -> None:
 def _scenario(scenario: Scenario, folder: Path) -> None:
     out = sys.stdout.write
     out(f"{scenario.name} ({scenario.suite}), {folder}\n\n{scenario.prompt}\n\n")
+    for turn in scenario.turns:
+        out(f"then: {turn.prompt}\n\n")
     out(
         f"  tools: {', '.join(scenario.tools) or 'all of its world'}; world {scenario.world} on {scenario.workspace}\n"
     )

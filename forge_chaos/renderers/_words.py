@@ -149,7 +149,8 @@ def whose(trial: Trial) -> str:
     if not trial.swapped:
         return ""
     ends = "; ".join(_swapped(end) for end in trial.swapped)
-    reason = f" ({trial.reason})" if trial.reason else ""
+    known = trial.reason not in ("", "UNKNOWN")
+    reason = f" ({trial.reason})" if known else ""
     return f"Layer {trial.layer}{reason}: {ends}."
 
 

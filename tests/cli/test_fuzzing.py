@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from forge_chaos import catalog, regression
-from forge_chaos.cli.fuzzing import size
+from forge_chaos.cli.fuzzing import _free, size
 from forge_chaos.fuzzing.found import Failure, Key
 from tests.cli import users
 from tests.cli.door import ROOT, Done, door, program, typed, write
@@ -228,3 +228,15 @@ def test_help_says_what_it_is_for(tmp_path: Path) -> None:
     done = door(tmp_path, "fuzz", "--help")
     assert done.code == 0
     assert "Search plans that break an agent, as small as they get." in done.out
+
+
+def test_a_regression_file_is_never_lost_to_another_plan(tmp_path: Path) -> None:
+    plan = ("timeout:read_file(a)",)
+    one = Failure(Key("s", "damaged", "x"), plan, 1, "b2:0", "", (), (), "harness", 1, 1)
+    path = _free(tmp_path, one)
+    regression.write(regression.Regression(path, one.key.scenario, one.plan, 1))
+    assert _free(tmp_path, one) == path, "the same plan has the same file"
+    other = replace(one, plan=("timeout@2:read_file(a)",))
+    assert _free(tmp_path, other).name == path.name.replace(".chaos", "-2.chaos")
+    path.write_text("not TOML")
+    assert _free(tmp_path, one) != path, "what cannot be read is nobody's to overwrite"
