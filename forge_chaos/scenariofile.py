@@ -10,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
 from forge_chaos import registry, solutionfile, template, tomlfile
 from forge_chaos.errors import Misuse, unknown
@@ -23,12 +23,15 @@ LOOKS_AT_THE_WAY = ("tool", "steps", "error")
 """Graders whose names start so look at the way and not at the end: no scenario can be held to them alone."""
 
 
+Amount = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
 class LimitsTable(BaseModel):
     model_config = ConfigDict(extra="forbid")
     steps: PositiveInt = Limits().steps
-    seconds: PositiveFloat = Limits().seconds
-    cost: PositiveFloat | None = None
-    price: PositiveFloat | None = None
+    seconds: Amount = Limits().seconds
+    cost: Amount | None = None
+    price: Amount | None = None
 
 
 class CheckTable(BaseModel):

@@ -206,7 +206,8 @@ async def _run(
         )
         agent = loop.create_task(_play(seat, task, specs, world, gate, model))
         caller = Caller(agent)
-        gate.cancel = caller.cancel
+        if seat.turns and seat.cancels:
+            gate.cancel = caller.cancel
         await _until(agent, stop, scenario.limits.seconds, halt, loop)
         cut = stop.result() if stop.done() and not agent.done() else None
         if isinstance(loop, VirtualLoop):

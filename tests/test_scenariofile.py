@@ -146,6 +146,8 @@ def test_a_function_of_the_solution_can_be_a_grader(written: Write) -> None:
             ":3: no key 'outptus'. Did you mean 'outputs'? Known: check_command, degraded, ",
         ),
         ("steps = 5", "step = 5", ":5: no key 'step'. Did you mean 'steps'? Known: cost, price, "),
+        ("steps = 5", "cost = inf", ":5: "),
+        ("steps = 5", "seconds = nan", ":5: "),
         ("steps = 5", "cost = 5.0", ":5: a budget needs both: cost, and the price of each reply"),
         ("steps = 5", "price = 5.0", ":5: a budget needs both: cost, and the price of each reply"),
         ("steps = 5", "steps = 0", ":5: key 'limits.steps': Input should be greater than 0 (it is 0)."),

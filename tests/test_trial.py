@@ -982,5 +982,6 @@ def test_a_tool_that_a_cancel_does_not_reach_acts_before_the_next_message() -> N
 
 def test_a_run_on_a_thread_cannot_be_cancelled_and_says_so() -> None:
     trace = played(answers_plainly, [cancelling()])
+    assert not list(find(trace, Injected))
     assert not next(body for _, body in find(trace, Started)).cancels
     assert next(body for _, body in find(played(answers), Started)).cancels

@@ -151,7 +151,12 @@ def tasks_of(
         if request.span is not None:
             chosen = [("asked", release) for release in releases.between(subject.package, request.span, mine)]
         elif request.versions is not None:
-            names = [name.strip() for name in request.versions.split(",") if name.strip()]
+            names = list(dict.fromkeys(name.strip() for name in request.versions.split(",") if name.strip()))
+            if not names:
+                raise Misuse(
+                    f"--versions {request.versions!r} names no release of {subject.package}. Write "
+                    "--versions A,B, or leave it out for the two sides that the file states."
+                )
             chosen = [("asked", releases.one(subject.package, name, mine)) for name in names]
         else:
             chosen = _sides(request, subject, mine)

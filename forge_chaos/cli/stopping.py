@@ -1,4 +1,4 @@
-"""Ctrl-C stops a run between two trials, where nothing is torn."""
+"""Ctrl-C, or being told to end, stops a run between two trials, where nothing is torn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GRACE = 1.0  # real seconds for the trial that is running
 
 @contextmanager
 def stoppable(progress: Progress) -> Iterator[Progress]:
-    """`progress`, which raises KeyboardInterrupt once Ctrl-C was pressed.
+    """`progress`, which raises KeyboardInterrupt once Ctrl-C was pressed, or SIGTERM came.
 
     A trial that takes longer than GRACE from then on is broken off, and so it is by a second Ctrl-C. An
     exception that a signal raises in the midst of an event loop can be lost, or can leave it asleep.
@@ -40,7 +40,9 @@ def stoppable(progress: Progress) -> Iterator[Progress]:
             raise KeyboardInterrupt
         progress(done, total, what)
 
-    handlers = {number: signal.signal(number, press) for number in (signal.SIGINT, signal.SIGALRM)}
+    ends = [signal.SIGTERM] if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL else []
+    numbers = (signal.SIGINT, signal.SIGALRM, *ends)
+    handlers = {number: signal.signal(number, press) for number in numbers}
     try:
         yield watched
     finally:

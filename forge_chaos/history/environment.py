@@ -113,13 +113,19 @@ def made(wanted: Wanted, cache: Path, stopped: Event) -> Path:
     try:
         cache.mkdir(parents=True, exist_ok=True)
         with _locked(cache / f"{wanted.key}.lock", stopped):
-            if not (place / ABOUT).is_file():
+            if not _whole(place):
+                shutil.rmtree(place, ignore_errors=True)
                 _make(wanted, place, cache / f"{wanted.key}.making", stopped)
     except OSError as error:
         raise Misuse(
             f"cannot write {cache}: {error.strerror or error}. Name another place by --cache."
         ) from None
     return place
+
+
+def _whole(place: Path) -> bool:
+    """Was it made to its end, and does its interpreter still stand where it did?"""
+    return (place / ABOUT).is_file() and os.access(python(place), os.X_OK)
 
 
 def _make(wanted: Wanted, place: Path, making: Path, stopped: Event) -> None:

@@ -68,7 +68,9 @@ def test_releases_that_are_asked_about(till_index: str, tmp_path: Path) -> None:
     kept(tmp_path)
     good = history(tmp_path, "till.chaos.toml", "--versions", "1.0,1.6")
     assert (good.code, good.last) == (0, "2 cells played, 0 convicted (exit 0).")
-    mixed = history(tmp_path, "till.chaos.toml", "--versions", "1.6, 1.5", "--json")
+    nothing = history(tmp_path, "till.chaos.toml", "--versions", " , ", code=4)
+    assert "names no release of tillkit" in nothing.err
+    mixed = history(tmp_path, "till.chaos.toml", "--versions", "1.6, 1.5, 1.6", "--json")
     assert mixed.code == 1
     assert [(cell["version"], cell["word"]) for cell in mixed.result["cells"]] == [
         ("1.6", "good (gave_up)"),

@@ -39,13 +39,14 @@ def test_without_it_nothing_happens() -> None:
     assert told == [(1, 2, "clean")]
 
 
-def test_the_next_sign_of_progress_ends_the_run() -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_next_sign_of_progress_ends_the_run(number: signal.Signals) -> None:
     told: Seen = []
 
     def run() -> None:
         with stoppable(seen(told)) as progress:
             progress(1, 2, "clean")
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(number)
             told.append((0, 0, "the trial goes on"))
             progress(2, 2, "clean")
 

@@ -131,3 +131,15 @@ def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(Misuse, match=r"cannot write .*file.*--cache"):
         environment.made(till("http://a"), tmp_path / "file", Event())
+
+
+def test_one_whose_interpreter_is_gone_is_not_whole(tmp_path: Path) -> None:
+    (tmp_path / ABOUT).write_text("{}")
+    assert not environment._whole(tmp_path)
+    interpreter = environment.python(tmp_path)
+    interpreter.parent.mkdir(parents=True)
+    interpreter.symlink_to(sys.executable)
+    assert environment._whole(tmp_path)
+    interpreter.unlink()
+    interpreter.symlink_to(tmp_path / "gone")
+    assert not environment._whole(tmp_path)
