@@ -9,9 +9,10 @@ from forge_chaos import facts, judge, mapping, notation, sweep
 from forge_chaos.bench import Bench, specs_of
 from forge_chaos.bounded import bounded
 from forge_chaos.errors import Broken, Misuse
-from forge_chaos.events import Started, Trace, find
+from forge_chaos.events import Called, Started, Trace, find
 from forge_chaos.nouns import Bar, Rule, Scenario, ToolSpec
 from forge_chaos.reading import read
+from forge_chaos.schedule import matches
 from forge_chaos.verdict import Facts, Judgement
 
 RANK: Mapping[str, int] = {"wrong": 0, "degraded": 1, "full": 2}
@@ -116,7 +117,18 @@ class Judge:
         if not again.fired:
             return Reached()  # the solution takes another way than the agent, and never comes by
         lower = _lowest(reached.bar, judge.bar_of(again))
+        if scenario.turns:  # what heals between two turns at its first call does not do so at its last
+            at_last, _ = self._ended(
+                scenario, [self._at_last(rule, scenario) if rule in other else rule for rule in met]
+            )
+            lower = _lowest(lower, judge.bar_of(at_last)) if at_last.fired else lower
         return replace(reached, bar=lower, partly=len(keys) < len(met))
+
+    def _at_last(self, rule: Rule, scenario: Scenario) -> Rule:
+        """The same rule, from the expert's last call there on."""
+        clean = self.clean(scenario)
+        calls = [c for _, c in find(clean or (), Called) if matches(rule, c.tool, c.target)]
+        return _from(rule, max(1, len(calls)))
 
     def _under_plan(self, reached: Reached, trace: Trace, scenario: Scenario, met: Sequence[Rule]) -> Reached:
         """What an agent met can be less than its plan held. Where the expert ends lower under the plan
@@ -165,7 +177,11 @@ def _elsewhere(rule: Rule, keys: Mapping[str, str], hit: frozenset[str]) -> bool
 
 def _first(rule: Rule) -> Rule:
     """The same rule, from the first call on."""
-    return replace(rule, first=1, last=None if rule.last is None else rule.last - rule.first + 1)
+    return _from(rule, 1)
+
+
+def _from(rule: Rule, first: int) -> Rule:
+    return replace(rule, first=first, last=None if rule.last is None else first + rule.last - rule.first)
 
 
 def _lowest(*bars: Bar | None) -> Bar | None:
