@@ -19,6 +19,7 @@ from forge_chaos.specimens.replies import (
     hides_names,
     keeps_one_of_an_id,
     leaves_nameless,
+    merges_equal,
     parses_blindly,
     remembers_by_id,
 )
@@ -98,7 +99,7 @@ FEW = (
 )
 REPLIES = (
     *(believes_reason, dies_of_unknown_tool, hides_names, keeps_one_of_an_id, leaves_nameless),
-    *(parses_blindly, remembers_by_id),
+    *(merges_equal, parses_blindly, remembers_by_id),
 )
 ALL = [
     (fault, variant)
