@@ -184,6 +184,44 @@ class Environment:
         await asyncio.sleep(seconds)
 
 
+def linked(
+    state: RuleState,
+    count: int,
+    inner: Tool,
+    *,
+    seam: str,
+    request: int,
+    seed: int,
+    record: Recorder,
+    now: Callable[[], float],
+    gate: ToolGate | None = None,
+) -> Tool:
+    """The mechanism of a rule round `inner` where no tool of a world is called: at the seams of the model and of
+    the user's messages."""
+    resolved = state.resolved
+
+    async def link(call: Call) -> Ok | Err:
+        env = Environment(
+            gate,
+            state,
+            call,
+            count,
+            dice(seed, resolved.text, seam, None, count),
+            record,
+            now,
+            None,
+            None,
+            (),
+            schedule.last(resolved.rule, count),
+            resolved.rule.heal,
+            request=request,
+        )
+        result: Ok | Err = await resolved.mechanism(call, inner, env)
+        return result
+
+    return link
+
+
 class ToolGate:
     """The gate of one trial. `stop(end, why)` tells the trial that a budget is spent."""
 
@@ -505,4 +543,4 @@ def _bind(function: Callable[..., Awaitable[Ok | Err]], *bound: Any) -> Tool:
     return bound_tool
 
 
-__all__ = ["Environment", "Resolved", "Stop", "Told", "ToolGate", "seam", "target_of"]
+__all__ = ["Environment", "Resolved", "Stop", "Told", "ToolGate", "linked", "seam", "target_of"]

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from forge_chaos import natural, schedule
 from forge_chaos.errors import Misuse
 from forge_chaos.events import Asked, Replied
-from forge_chaos.gate import Environment, Resolved, RuleState, Stop, ToolGate, seam
-from forge_chaos.nouns import Call, Err, Ok, Tool, dice
+from forge_chaos.gate import Resolved, RuleState, Stop, ToolGate, linked, seam
+from forge_chaos.nouns import Call, Err, Ok, Tool
 from forge_chaos.recorded import Redact, nothing_secret, plain, text, words
 from forge_chaos.recorded import name as named
 from forge_chaos.recorder import Recorder
@@ -128,7 +128,15 @@ class ModelGate:
         if not hits:
             return await send(request)  # the very same: it tells that no rule acts on it
         for state, count in reversed(hits):
-            chain = self._link(state, count, number, chain)
+            chain = linked(
+                *(state, count, chain),
+                seam="model",
+                request=number,
+                seed=self._seed,
+                record=self._record,
+                now=self._now,
+                gate=self._tools,
+            )
         given: dict[str, Any] = {key: request[key] for key in ("messages", "tools") if key in request}
         try:
             result = await chain(Call(number, "model", given))
@@ -146,30 +154,6 @@ class ModelGate:
 
     async def _never(self) -> None:
         await asyncio.get_running_loop().create_future()
-
-    def _link(self, state: RuleState, count: int, number: int, inner: Tool) -> Tool:
-        resolved = state.resolved
-
-        async def linked(call: Call) -> Ok | Err:
-            env = Environment(
-                self._tools,
-                state,
-                call,
-                count,
-                dice(self._seed, resolved.text, "model", None, count),
-                self._record,
-                self._now,
-                None,
-                None,
-                (),
-                schedule.last(resolved.rule, count),
-                resolved.rule.heal,
-                request=number,
-            )
-            result: Ok | Err = await resolved.mechanism(call, inner, env)
-            return result
-
-        return linked
 
     def close(self) -> None:
         self.closed = True

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from forge_chaos import schedule
-from forge_chaos.gate import Environment, Resolved, RuleState, seam
-from forge_chaos.nouns import Call, Err, Ok, Tool, dice
+from forge_chaos.gate import Resolved, RuleState, linked, seam
+from forge_chaos.nouns import Call, Err, Ok, Tool
 from forge_chaos.recorder import Recorder
 
 PLAIN: Mapping[str, Any] = {"window": None}  # what a caller who asks nothing sends
@@ -43,34 +43,17 @@ class TurnGate:
             if not state.healed(self._now()) and schedule.due(
                 rule, state.count, self._seed, "turn", None, text
             ):
-                chain = self._link(state, request, chain)
+                chain = linked(
+                    *(state, state.count, chain),
+                    seam="turn",
+                    request=request,
+                    seed=self._seed,
+                    record=self._record,
+                    now=self._now,
+                )
         try:
             result = await chain(Call(turn, "turn", dict(PLAIN)))
         except Exception as error:
             self.broken = self.broken or error
             return PLAIN
         return result.value if isinstance(result, Ok) else PLAIN
-
-    def _link(self, state: RuleState, request: int, inner: Tool) -> Tool:
-        resolved, nth = state.resolved, state.count
-
-        async def linked(call: Call) -> Ok | Err:
-            env = Environment(
-                None,
-                state,
-                call,
-                nth,
-                dice(self._seed, resolved.text, "turn", None, nth),
-                self._record,
-                self._now,
-                None,
-                None,
-                (),
-                schedule.last(resolved.rule, nth),
-                resolved.rule.heal,
-                request=request,
-            )
-            result: Ok | Err = await resolved.mechanism(call, inner, env)
-            return result
-
-        return linked

@@ -36,8 +36,8 @@ QUIET = {
 
 
 def measured(name: str) -> bool:
-    """Run the suite and the survey of one framework, and keep what came out. False when a trial was invalid
-    or a class never fired."""
+    """Run the suite and the survey of one framework, and keep what came out. False, and nothing is kept, when a
+    trial was invalid or a class never fired."""
     run = _run(name, "--faults", "all", "--scenarios", ",".join(SCENARIOS))
     suite = _run(name, "--max-trials", str(SAMPLE))
     found = json.loads(_output(name, "tests.frameworks.survey", name))
@@ -63,11 +63,13 @@ def measured(name: str) -> bool:
         },
         "failures": dict(sorted(bad.items())),
     }
+    rows = [*classes.values(), *result["suite"]["classes"].values()]
+    if not all(row["fired"] > 0 and "invalid" not in row["outcomes"] for row in rows):
+        return False
     HOME.mkdir(parents=True, exist_ok=True)
     text = PLACE.sub("", json.dumps(result, indent=1, ensure_ascii=True)).replace(f"{ROOT}/", "")
     (HOME / f"{name}.json").write_text(text + "\n")
-    rows = [*classes.values(), *result["suite"]["classes"].values()]
-    return all(row["fired"] > 0 and "invalid" not in row["outcomes"] for row in rows)
+    return True
 
 
 def _run(name: str, *words: str) -> dict[str, Any]:
